@@ -1,0 +1,135 @@
+//! What the model can call: one file per tool, its description beside it as `.md`.
+//!
+//! A tool sees a workspace, what it may remember between calls, and a cancel token; never the session,
+//! the host or the model. Its failure is data for the model and never ends the turn.
+
+use crate::permission::Grant;
+use async_trait::async_trait;
+use caret_protocol::agent::{ShellState, Stamp, Workspace};
+use caret_protocol::claim::Claim;
+use caret_protocol::content::{Failure, ToolOutput};
+use caret_protocol::details::Todo;
+use caret_protocol::ids::{CallId, SessionId};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+/// Something the model can call.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// Its name, description and input schema.
+    fn spec(&self) -> &ToolSpec;
+    /// Says what `input` would touch. Pure: no files, no processes.
+    fn claim(&self, input: &Value, place: &Place) -> Result<Claim, ToolError>;
+    /// Does it.
+    async fn run(&self, input: Value, grant: Grant, cx: ToolCx<'_>) -> Result<ToolOutput, ToolError>;
+}
+
+/// A tool as the model sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// `Read`, `Shell` and so on.
+    pub name: &'static str,
+    /// Prose from the tool's `.md` file.
+    pub description: &'static str,
+    /// A JSON schema of the input.
+    pub input: Value,
+    /// Whether it may be offered in read-only modes.
+    pub read_only: bool,
+}
+
+/// Where a session is, for resolving paths without touching any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The physical workspace root.
+    pub root: PathBuf,
+    /// The shell's current directory.
+    pub cwd: PathBuf,
+    /// The user's home, for a leading `~/`.
+    pub home: Option<PathBuf>,
+}
+
+impl Place {
+    /// Makes a path absolute against the workspace root and takes `.` and `..` out, without following links.
+    pub fn resolve(&self, path: &str) -> PathBuf {
+        let joined = match (path.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => self.root.join(path),
+        };
+        let mut resolved = PathBuf::new();
+        for part in joined.components() {
+            match part {
+                std::path::Component::ParentDir => {
+                    resolved.pop();
+                }
+                std::path::Component::CurDir => {}
+                other => resolved.push(other),
+            }
+        }
+        resolved
+    }
+}
+
+/// What a running tool gets.
+pub struct ToolCx<'a> {
+    /// The call.
+    pub call: &'a CallId,
+    /// The session.
+    pub session: &'a SessionId,
+    /// Where it is.
+    pub place: &'a Place,
+    /// Files and processes.
+    pub workspace: &'a dyn Workspace,
+    /// What the session remembers.
+    pub memory: &'a Memory,
+    /// Told to end.
+    pub cancel: CancellationToken,
+    /// Hears output as it comes.
+    pub output: &'a (dyn Fn(&str) + Send + Sync),
+    /// Milliseconds since 1970.
+    pub now_ms: u64,
+}
+
+/// What a session's tools remember between calls and between runs.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// The files that were read, as they were.
+    pub seen: Mutex<HashMap<PathBuf, Stamp>>,
+    /// The task list.
+    pub todos: Mutex<Vec<Todo>>,
+    /// The shell's directory and environment.
+    pub shell: Mutex<ShellState>,
+    /// Where long outputs are kept.
+    pub outputs: PathBuf,
+}
+
+impl Memory {
+    /// Remembers a file as it was read or written.
+    pub fn saw(&self, path: &Path, stamp: Stamp) {
+        lock(&self.seen).insert(path.to_owned(), stamp);
+    }
+
+    /// A file as it was last read or written.
+    pub fn seen(&self, path: &Path) -> Option<Stamp> {
+        lock(&self.seen).get(path).copied()
+    }
+}
+
+/// Locks a mutex, also after a panic of another holder: what it guards is always whole.
+pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Why a call could not be done. Goes to the model as data.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", .0.message())]
+pub struct ToolError(pub Failure);
+
+impl ToolError {
+    /// An error with a message for the model: what happened and what to do.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(Failure::Error { message: message.into() })
+    }
+}

@@ -1,0 +1,1 @@
+//! For tests: a recording host, temporary workspaces, recorded sessions. Never a normal dependency.

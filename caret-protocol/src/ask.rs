@@ -1,6 +1,7 @@
 //! What an agent may ask its host, and the answers.
 
 use crate::content::ToolCall;
+use crate::details::QuestionAnswer;
 use serde::{Deserialize, Serialize};
 
 /// A question that holds up the call it belongs to.
@@ -71,8 +72,8 @@ pub enum Answer {
     },
     /// The chosen options, by question.
     Chosen {
-        /// Question ids with the ids of the chosen options.
-        answers: Vec<(String, Vec<String>)>,
+        /// By question.
+        answers: Vec<QuestionAnswer>,
     },
     /// Nobody is there to answer.
     Skipped {

@@ -3,6 +3,7 @@
 //! A claim is made by the tool from the model's input: paths are absolute, commands are parsed. The
 //! permission policy judges it, front ends show it, and it decides which calls may run together.
 
+use crate::ask::Question;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -32,6 +33,13 @@ pub enum Claim {
     Fetch {
         /// The address.
         url: String,
+    },
+    /// Asks the user something; the host answers in place of a tool.
+    Ask {
+        /// What it is about.
+        title: String,
+        /// The questions.
+        questions: Vec<Question>,
     },
     /// Calls a tool of an MCP server.
     Mcp {

@@ -32,6 +32,8 @@ pub enum Details {
     TodosUpdated(TodosUpdated),
     /// The task list was read.
     TodosRead(TodosRead),
+    /// The user answered the model's questions.
+    Answered(QuestionsAnswered),
     /// A tool without a shape of its own.
     Other {
         /// What it reported.
@@ -374,4 +376,24 @@ pub struct TodosRead {
     pub todos: Vec<Todo>,
     /// How many.
     pub total_count: u64,
+}
+
+/// What the user chose.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QuestionsAnswered {
+    /// By question.
+    pub answers: Vec<QuestionAnswer>,
+}
+
+/// The options chosen for one question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QuestionAnswer {
+    /// Which question.
+    pub question_id: String,
+    /// Which options.
+    pub selected_option_ids: Vec<String>,
 }

@@ -164,6 +164,9 @@ pub struct TurnEnd {
     pub reason: EndReason,
     /// What all its model calls used.
     pub usage: Usage,
+    /// How long it took, by a clock that does not jump.
+    #[serde(default)]
+    pub duration_ms: u64,
 }
 
 /// Why a turn ended.

@@ -4,7 +4,18 @@
 //! arguments; it is told. Nothing here prints.
 #![warn(missing_docs)]
 
+pub mod bash;
+mod calls;
+pub mod clock;
+mod context;
+pub mod engine;
+mod log;
 pub mod model;
+mod past;
 pub mod permission;
+pub mod process;
+mod session;
 pub mod store;
 pub mod tools;
+mod turn;
+pub mod workspace;

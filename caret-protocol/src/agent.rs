@@ -74,6 +74,8 @@ pub trait Workspace: Send + Sync {
     async fn remove(&self, path: &Path) -> io::Result<u64>;
     /// Runs a command until it ends, moves to the background, or is cancelled.
     async fn run(&self, run: Run<'_>, cancel: &CancellationToken) -> io::Result<Ran>;
+    /// Ends what commands left running.
+    async fn close(&self) {}
 }
 
 /// Which lines of a file are wanted.

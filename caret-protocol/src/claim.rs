@@ -89,6 +89,8 @@ pub struct Parsed {
     pub output_redirect: bool,
     /// There is a `$( )`, a backtick or a process substitution.
     pub substitution: bool,
+    /// A variable is set.
+    pub assignment: bool,
     /// The redirections, as operator and target.
     pub redirects: Vec<(String, String)>,
 }

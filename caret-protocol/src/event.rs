@@ -42,7 +42,7 @@ pub enum Event {
     Planned { steps: Vec<Todo> },
     /// The session's mode or model changed.
     Configured { change: Change },
-    /// What a model call used.
+    /// What a model call used. For show only: `Replied` holds it too.
     Measured { usage: Usage },
     /// Older messages were replaced by a summary.
     Compacted { summary: String },
@@ -59,7 +59,7 @@ pub enum Event {
 impl Event {
     /// Whether it must be in the store before anybody sees it.
     pub fn is_durable(&self) -> bool {
-        !matches!(self, Self::Delta { .. } | Self::ToolUpdated { .. })
+        !matches!(self, Self::Delta { .. } | Self::ToolUpdated { .. } | Self::Measured { .. })
     }
 }
 

@@ -11,9 +11,9 @@ use tokio::sync::{mpsc, oneshot};
 #[derive(Debug)]
 pub enum Heard {
     /// Something happened.
-    Event(Stamped),
+    Event(Box<Stamped>),
     /// Something has to be decided.
-    Asked(Ask, oneshot::Sender<Answer>),
+    Asked(Box<Ask>, oneshot::Sender<Answer>),
 }
 
 /// A bounded channel that is a [`Host`] at one end.
@@ -31,12 +31,12 @@ struct Sender {
 impl Host for Sender {
     async fn event(&self, event: &Stamped) {
         // A receiver that is gone has stopped caring; the event is in the store all the same.
-        self.heard.send(Heard::Event(event.clone())).await.ok();
+        self.heard.send(Heard::Event(Box::new(event.clone()))).await.ok();
     }
 
     async fn ask(&self, ask: &Ask) -> Answer {
         let (answer, answered) = oneshot::channel();
-        if self.heard.send(Heard::Asked(ask.clone(), answer)).await.is_err() {
+        if self.heard.send(Heard::Asked(Box::new(ask.clone()), answer)).await.is_err() {
             return Answer::Cancelled;
         }
         answered.await.unwrap_or(Answer::Cancelled)

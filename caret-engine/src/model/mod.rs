@@ -10,6 +10,7 @@ use caret_protocol::ids::{SessionId, TurnId};
 use caret_protocol::transcript::Message;
 use futures_util::stream::BoxStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A language model behind one wire format.
@@ -62,6 +63,15 @@ pub trait Past: Send + Sync {
     fn messages(&self) -> Result<&[Message], ModelError>;
     /// About how many bytes the messages have, without loading them.
     fn bytes(&self) -> u64;
+}
+
+/// Which models there are.
+pub trait Catalogue: Send + Sync {
+    /// A model by the id that `--model` takes.
+    ///
+    /// # Errors
+    /// Names near matches when there is no such model.
+    fn find(&self, id: &str) -> Result<Arc<dyn Model>, ModelError>;
 }
 
 /// Why a model did not answer.

@@ -3,17 +3,21 @@
 //! A tool sees a workspace, what it may remember between calls, and a cancel token; never the session,
 //! the host or the model. Its failure is data for the model and never ends the turn.
 
+mod ask_question;
+mod shell;
+
 use crate::permission::Grant;
 use async_trait::async_trait;
 use caret_protocol::agent::{ShellState, Stamp, Workspace};
 use caret_protocol::claim::Claim;
 use caret_protocol::content::{Failure, ToolOutput};
 use caret_protocol::details::Todo;
+use caret_protocol::event::Mode;
 use caret_protocol::ids::{CallId, SessionId};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 /// Something the model can call.
@@ -38,6 +42,38 @@ pub struct ToolSpec {
     pub input: Value,
     /// Whether it may be offered in read-only modes.
     pub read_only: bool,
+}
+
+/// The tools of a session.
+pub struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+    all: Vec<ToolSpec>,
+    reading: Vec<ToolSpec>,
+}
+
+impl Toolbox {
+    /// These tools, in a fixed order, so that a request's beginning stays the same.
+    pub fn new(mut tools: Vec<Arc<dyn Tool>>) -> Self {
+        tools.sort_by_key(|tool| tool.spec().name);
+        let all: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
+        let reading = all.iter().filter(|spec| spec.read_only).cloned().collect();
+        Self { tools, all, reading }
+    }
+
+    /// What the model is offered in a mode.
+    pub fn specs(&self, mode: Mode) -> &[ToolSpec] {
+        if mode == Mode::Agent { &self.all } else { &self.reading }
+    }
+
+    /// A tool by its name.
+    pub fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.spec().name == name).cloned()
+    }
+
+    /// The names of all tools.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.all.iter().map(|spec| spec.name).collect()
+    }
 }
 
 /// Where a session is, for resolving paths without touching any.
@@ -84,6 +120,8 @@ pub struct ToolCx<'a> {
     pub workspace: &'a dyn Workspace,
     /// What the session remembers.
     pub memory: &'a Memory,
+    /// Names and values that commands get besides the shell's own.
+    pub environment: &'a [(String, String)],
     /// Told to end.
     pub cancel: CancellationToken,
     /// Hears output as it comes.
@@ -132,4 +170,9 @@ impl ToolError {
     pub fn new(message: impl Into<String>) -> Self {
         Self(Failure::Error { message: message.into() })
     }
+}
+
+/// Every built-in tool.
+pub fn all() -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(ask_question::AskQuestion::default()), Arc::new(shell::Shell::default())]
 }

@@ -6,7 +6,10 @@ use super::tool_calls::{
 };
 use crate::claim::Claim;
 use crate::content::{Failure, Outcome, ToolCall};
-use crate::details::Details;
+use crate::details::{
+    DeleteDone, Details, EditDone, GlobDone, GrepDone, LsDone, QuestionsAnswered, ReadDone, ShellDone,
+    TodosRead, TodosUpdated,
+};
 use serde_json::json;
 use std::path::Path;
 
@@ -15,120 +18,35 @@ const CANCELLED: &str = "the call was cancelled";
 /// What a call says of itself whose process died.
 const UNKNOWN: &str = "the program ended while the call ran; its outcome is unknown";
 
-/// Adds the result to a tool's key; a rejected call loses its arguments, as documented.
-pub(super) fn complete(tool: &mut Tool, call: &ToolCall, outcome: &Outcome, cwd: &Path) {
-    let rejected = matches!(outcome, Outcome::Rejected { .. });
-    match tool {
-        Tool::ReadToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Message, |details| match details {
-                    Details::Read(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        Tool::EditToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Message, |details| match details {
-                    Details::Edit(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        Tool::DeleteToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Error, |details| match details {
-                    Details::Delete(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        Tool::LsToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Message, |details| match details {
-                    Details::Ls(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        Tool::GlobToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Message, |details| match details {
-                    Details::Glob(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        Tool::GrepToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Message, |details| match details {
-                    Details::Grep(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        _ => complete_others(tool, call, outcome, cwd),
-    }
+/// A call that ended, with what its result has to say.
+struct Ended<'a> {
+    call: &'a ToolCall,
+    outcome: &'a Outcome,
+    cwd: &'a Path,
 }
 
-fn complete_others(tool: &mut Tool, call: &ToolCall, outcome: &Outcome, cwd: &Path) {
-    let rejected = matches!(outcome, Outcome::Rejected { .. });
+/// Adds the result to a tool's key; a rejected call loses its arguments, as documented.
+pub(super) fn complete(tool: &mut Tool, call: &ToolCall, outcome: &Outcome, cwd: &Path) {
+    let ended = Ended { call, outcome, cwd };
     match tool {
+        Tool::ReadToolCall(body) => finish(body, &ended),
+        Tool::EditToolCall(body) => finish(body, &ended),
+        Tool::DeleteToolCall(body) => finish(body, &ended),
+        Tool::LsToolCall(body) => finish(body, &ended),
+        Tool::GlobToolCall(body) => finish(body, &ended),
+        Tool::GrepToolCall(body) => finish(body, &ended),
+        Tool::UpdateTodosToolCall(body) => finish(body, &ended),
+        Tool::ReadTodosToolCall(body) => finish(body, &ended),
+        Tool::AskQuestionToolCall(body) => finish(body, &ended),
         Tool::ShellToolCall(body) => {
             let is_background = matches!(
                 outcome,
                 Outcome::Done { output } if matches!(output.details, Details::Backgrounded(_))
             );
-            let result = result(call, outcome, cwd, Words::Message, |details| match details {
-                Details::Shell(done) => Some(done.clone()),
-                _ => None,
-            });
-            body.result = Some(ShellResult { result, is_background });
-            if rejected {
+            body.result = Some(ShellResult { result: result(&ended), is_background });
+            if matches!(outcome, Outcome::Rejected { .. }) {
                 body.args = None;
             }
-        }
-        Tool::UpdateTodosToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Error, |details| match details {
-                    Details::TodosUpdated(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        Tool::ReadTodosToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Error, |details| match details {
-                    Details::TodosRead(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
-        }
-        Tool::AskQuestionToolCall(body) => {
-            finish(
-                body,
-                rejected,
-                result(call, outcome, cwd, Words::Error, |details| match details {
-                    Details::Answered(done) => Some(done.clone()),
-                    _ => None,
-                }),
-            );
         }
         Tool::Function(body) => {
             body.result = Some(match outcome {
@@ -136,15 +54,47 @@ fn complete_others(tool: &mut Tool, call: &ToolCall, outcome: &Outcome, cwd: &Pa
                 other => json!({ "error": { "error": other.for_model() } }),
             });
         }
-        _ => {}
     }
 }
 
-fn finish<A, S>(body: &mut Call<A, CallResult<S>>, rejected: bool, result: CallResult<S>) {
-    body.result = Some(result);
-    if rejected {
+fn finish<A, S: Report>(body: &mut Call<A, CallResult<S>>, ended: &Ended<'_>) {
+    body.result = Some(result(ended));
+    if matches!(ended.outcome, Outcome::Rejected { .. }) {
         body.args = None;
     }
+}
+
+/// A tool's own report inside [`Details`].
+trait Report: Sized {
+    const WORDS: Words;
+    fn of(details: &Details) -> Option<Self>;
+}
+
+macro_rules! report {
+    ($($variant:ident($done:ty) $words:ident;)*) => {$(
+        impl Report for $done {
+            const WORDS: Words = Words::$words;
+            fn of(details: &Details) -> Option<Self> {
+                match details {
+                    Details::$variant(done) => Some(done.clone()),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+report! {
+    Read(ReadDone) Message;
+    Edit(EditDone) Message;
+    Ls(LsDone) Message;
+    Glob(GlobDone) Message;
+    Grep(GrepDone) Message;
+    Shell(ShellDone) Message;
+    Delete(DeleteDone) Error;
+    TodosUpdated(TodosUpdated) Error;
+    TodosRead(TodosRead) Error;
+    Answered(QuestionsAnswered) Error;
 }
 
 /// Under which name a tool's readers look for the words of an error.
@@ -164,21 +114,16 @@ impl Words {
     }
 }
 
-fn result<S>(
-    call: &ToolCall,
-    outcome: &Outcome,
-    cwd: &Path,
-    words: Words,
-    success: impl Fn(&Details) -> Option<S>,
-) -> CallResult<S> {
+fn result<S: Report>(ended: &Ended<'_>) -> CallResult<S> {
+    let Ended { call, outcome, cwd } = ended;
     match outcome {
-        Outcome::Done { output } => match (&output.details, success(&output.details)) {
+        Outcome::Done { output } => match (&output.details, S::of(&output.details)) {
             (details, Some(done)) if details.is_failure() => CallResult::Failure(done),
             (_, Some(done)) => CallResult::Success(done),
             (Details::Backgrounded(background), None) => CallResult::Backgrounded(background.clone()),
-            (_, None) => words.error("the tool reported something else than it should"),
+            (_, None) => S::WORDS.error("the tool reported something else than it should"),
         },
-        Outcome::Failed { failure } => failed(call, failure, words),
+        Outcome::Failed { failure } => failed(call, failure, S::WORDS),
         Outcome::Rejected { reason } => {
             let reason = Some(reason.clone());
             CallResult::Rejected(Refused { reason, ..refused(call, cwd) })
@@ -187,8 +132,8 @@ fn result<S>(
             let error = Some(reason.clone());
             CallResult::PermissionDenied(Refused { error, ..refused(call, cwd) })
         }
-        Outcome::Cancelled => words.error(CANCELLED),
-        Outcome::Unknown => words.error(UNKNOWN),
+        Outcome::Cancelled => S::WORDS.error(CANCELLED),
+        Outcome::Unknown => S::WORDS.error(UNKNOWN),
     }
 }
 

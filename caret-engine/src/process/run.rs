@@ -1,0 +1,317 @@
+//! Our side of a command: start a supervisor, hear the output, decide when to stop waiting.
+
+use super::capture::{Capture, Pipe};
+use super::request::{Report, Request, decode, encode};
+use super::shell_state;
+use caret_protocol::agent::{Exit, Ran, Run, ShellState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// A command in the background is ended after a day.
+const HARD_LIMIT: Duration = Duration::from_secs(86_400);
+/// How long a supervisor may take to end everything; it gives processes two seconds itself.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// How to start a supervisor, and the shell it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Supervisor {
+    /// The program to run; it must end up in [`supervise`](super::supervise).
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The shell; bash keeps its state between commands, others only run them.
+    pub shell: PathBuf,
+    /// The environment of a chat's first command.
+    pub environment: Vec<(String, String)>,
+}
+
+/// What goes on after its call has ended. Nothing of it is left after [`close`](Self::close).
+#[derive(Debug, Default)]
+pub struct Background {
+    stop: CancellationToken,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Background {
+    fn take_over(&self, mut running: Running) {
+        let stop = self.stop.clone();
+        crate::tools::lock(&self.tasks).spawn(async move { running.until_stopped(&stop).await });
+    }
+
+    /// Ends everything and waits for it.
+    pub async fn close(&self) {
+        self.stop.cancel();
+        let mut tasks = std::mem::take(&mut *crate::tools::lock(&self.tasks));
+        while tasks.join_next().await.is_some() {}
+    }
+}
+
+/// Runs a command until it ends, moves to the background, or is cancelled.
+///
+/// # Errors
+/// When it cannot be started.
+pub async fn run(
+    supervisor: &Supervisor,
+    background: &Background,
+    run: Run<'_>,
+    cancel: &CancellationToken,
+) -> io::Result<Ran> {
+    let began = Instant::now();
+    let state_file = run.output_file.with_extension("state");
+    let request = request(supervisor, &run, &state_file)?;
+    let mut running = Running::start(supervisor, &request, Capture::new(run.keep_bytes, run.output_file.clone()))?;
+    let patience = if run.command.background { 0 } else { run.command.timeout_ms };
+    let exit = running.foreground(began + Duration::from_millis(patience), cancel, run.output).await?;
+    let shell = take_state(&state_file, &exit);
+    let mut ran = Ran {
+        exit,
+        stdout: running.capture.out.bytes(),
+        stderr: running.capture.err.bytes(),
+        interleaved: running.capture.both.bytes(),
+        total_bytes: running.capture.total(),
+        output_file: running.capture.file().map(Path::to_owned),
+        elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        shell,
+    };
+    if let Exit::Background(_) = ran.exit {
+        running.capture.spill();
+        ran.output_file = running.capture.file().map(Path::to_owned);
+        running.forget_state = Some(state_file);
+    }
+    if running.child.is_some() {
+        background.take_over(running);
+    }
+    Ok(ran)
+}
+
+fn request(supervisor: &Supervisor, run: &Run<'_>, state_file: &Path) -> io::Result<Request> {
+    let cwd = run.shell.cwd.join(&run.command.working_directory);
+    if !cwd.is_dir() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("the working directory {} is not there", cwd.display()),
+        ));
+    }
+    let mut environment = run.shell.environment.clone().unwrap_or_else(|| supervisor.environment.clone());
+    environment.retain(|(name, _)| !run.environment.iter().any(|(own, _)| own == name));
+    environment.extend_from_slice(run.environment);
+    let bash = supervisor.shell.file_name().is_some_and(|name| name == "bash");
+    let command = &run.command.command;
+    let args = if bash {
+        if let Some(folder) = state_file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let keep = format!("builtin declare -px > {} 2>/dev/null", quoted(&state_file.to_string_lossy()));
+        let script = format!("trap {} EXIT\n{command}", quoted(&keep));
+        vec!["--noprofile".into(), "--norc".into(), "-c".into(), script]
+    } else {
+        vec!["-c".into(), command.clone()]
+    };
+    Ok(Request { program: supervisor.shell.clone(), args, cwd, environment })
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Reads what the command left for the next one; a command that goes on leaves nothing yet.
+fn take_state(file: &Path, exit: &Exit) -> Option<ShellState> {
+    if matches!(exit, Exit::Background(_)) {
+        return None;
+    }
+    let text = std::fs::read(file).ok()?;
+    // Whether it can be removed or not, the next command uses another name.
+    std::fs::remove_file(file).ok();
+    shell_state::read(&String::from_utf8_lossy(&text))
+}
+
+/// A command with its supervisor.
+struct Running {
+    control: UnixStream,
+    unread: Vec<u8>,
+    out: Option<pipe::Receiver>,
+    err: Option<pipe::Receiver>,
+    /// The supervisor, until it has ended.
+    child: Option<Child>,
+    group: u32,
+    capture: Capture,
+    forget_state: Option<PathBuf>,
+}
+
+/// What a running command did next.
+enum Happened {
+    Wrote(Pipe, Vec<u8>),
+    Reported(Report),
+    /// The supervisor is gone.
+    Vanished,
+}
+
+impl Running {
+    fn start(supervisor: &Supervisor, request: &Request, capture: Capture) -> io::Result<Self> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let (out, out_theirs) = std::io::pipe()?;
+        let (err, err_theirs) = std::io::pipe()?;
+        let child = Command::new(&supervisor.program)
+            .args(&supervisor.args)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdout(out_theirs)
+            .stderr(err_theirs)
+            .spawn()?;
+        // The request is small or the supervisor reads it at once: a blocking write does not last.
+        std::io::Write::write_all(&mut &ours, &encode(request)?)?;
+        ours.set_nonblocking(true)?;
+        Ok(Self {
+            control: UnixStream::from_std(ours)?,
+            unread: Vec::new(),
+            out: Some(pipe::Receiver::from_owned_fd(out.into())?),
+            err: Some(pipe::Receiver::from_owned_fd(err.into())?),
+            child: Some(child),
+            group: 0,
+            capture,
+            forget_state: None,
+        })
+    }
+
+    /// Waits until the command ended, is cancelled, or has taken so long that it goes on by itself.
+    async fn foreground(
+        &mut self,
+        deadline: Instant,
+        cancel: &CancellationToken,
+        output: &(dyn Fn(&str) + Send + Sync),
+    ) -> io::Result<Exit> {
+        loop {
+            let happened = tokio::select! {
+                biased;
+                () = cancel.cancelled() => {
+                    self.stop().await;
+                    return Ok(Exit::Cancelled);
+                }
+                happened = self.next() => happened,
+                // Not before the supervisor said that the command was started.
+                () = sleep_until(deadline), if self.group != 0 => return Ok(Exit::Background(self.group)),
+            };
+            match happened {
+                Happened::Wrote(pipe, bytes) => {
+                    self.capture.push(pipe, &bytes);
+                    output(&String::from_utf8_lossy(&bytes));
+                }
+                Happened::Reported(Report::Started(group)) => self.group = group,
+                Happened::Reported(Report::NotStarted(message)) => {
+                    self.stop().await;
+                    return Err(io::Error::other(message));
+                }
+                Happened::Reported(Report::Exited { code, left }) => {
+                    self.ended(left).await;
+                    return Ok(Exit::Code(code));
+                }
+                Happened::Reported(Report::Signalled { signal, left }) => {
+                    self.ended(left).await;
+                    return Ok(Exit::Signal(signal));
+                }
+                Happened::Vanished => {
+                    self.stop().await;
+                    return Err(io::Error::other("the process that watches the command was killed"));
+                }
+            }
+        }
+    }
+
+    /// Goes on reading for a command that nobody waits for, until it ends or everything has to.
+    async fn until_stopped(&mut self, stop: &CancellationToken) {
+        let limit = Instant::now() + HARD_LIMIT;
+        loop {
+            let happened = tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                happened = self.next() => happened,
+                () = sleep_until(limit) => break,
+            };
+            match happened {
+                Happened::Wrote(pipe, bytes) => self.capture.push(pipe, &bytes),
+                Happened::Vanished => break,
+                Happened::Reported(_) => {}
+            }
+        }
+        self.stop().await;
+        if let Some(file) = self.forget_state.take() {
+            // Not there when the command was killed.
+            std::fs::remove_file(file).ok();
+        }
+    }
+
+    async fn next(&mut self) -> Happened {
+        loop {
+            let mut out_bytes = [0; 16384];
+            let mut err_bytes = [0; 4096];
+            let mut control_bytes = [0; 256];
+            let (pipe, read, bytes): (_, _, &[u8]) = tokio::select! {
+                read = read(&mut self.out, &mut out_bytes) => (Pipe::Out, read, &out_bytes),
+                read = read(&mut self.err, &mut err_bytes) => (Pipe::Err, read, &err_bytes),
+                read = self.control.read(&mut control_bytes) => {
+                    match read {
+                        Ok(count) if count > 0 => self.unread.extend_from_slice(&control_bytes[..count]),
+                        _ => return Happened::Vanished,
+                    }
+                    match decode(&mut self.unread) {
+                        Ok(Some(report)) => return Happened::Reported(report),
+                        Ok(None) => continue,
+                        Err(_) => return Happened::Vanished,
+                    }
+                }
+            };
+            match read {
+                Ok(count) if count > 0 => return Happened::Wrote(pipe, bytes[..count].to_vec()),
+                _ if pipe == Pipe::Out => self.out = None,
+                _ => self.err = None,
+            }
+        }
+    }
+
+    /// Takes what is in the pipes now; a descendant that still holds them is not waited for.
+    async fn ended(&mut self, left: bool) {
+        for pipe in [Pipe::Out, Pipe::Err] {
+            let receiver = if pipe == Pipe::Out { &self.out } else { &self.err };
+            let Some(receiver) = receiver else { continue };
+            let mut bytes = [0; 16384];
+            while let Ok(count @ 1..) = receiver.try_read(&mut bytes) {
+                self.capture.push(pipe, &bytes[..count]);
+            }
+        }
+        if !left {
+            self.stop().await;
+        }
+    }
+
+    /// Lets go of the supervisor, which ends everything below it, and waits for it.
+    async fn stop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        // It may be gone already.
+        self.control.shutdown().await.ok();
+        let mut rest = [0; 256];
+        let gone = async { while matches!(self.control.read(&mut rest).await, Ok(1..)) {} };
+        if timeout(STOP_LIMIT, gone).await.is_err() {
+            // Cannot happen to a supervisor that runs; it may have been stopped by a debugger.
+            child.kill().ok();
+        }
+        child.wait().ok();
+    }
+}
+
+/// Reads a pipe that may be closed already; then it never answers.
+async fn read(from: &mut Option<pipe::Receiver>, bytes: &mut [u8]) -> io::Result<usize> {
+    match from {
+        Some(from) => from.read(bytes).await,
+        None => std::future::pending().await,
+    }
+}

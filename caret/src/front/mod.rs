@@ -1,0 +1,8 @@
+//! The front ends: each prompts an agent and projects its events. None can reach into the engine.
+
+mod driver;
+mod neutral;
+pub mod print;
+mod printer;
+mod progress;
+mod signals;

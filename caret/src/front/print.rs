@@ -1,0 +1,285 @@
+//! Print mode: one prompt, or a conversation with a driver on stdin; output as text, json or stream-json.
+//!
+//! Invariant: a stream that began with `system` ends every turn with exactly one `result`, also after a
+//! signal, a limit or a failure; and nothing that the run started is left when `run` returns.
+
+use super::driver::{Lines, Questions, lines};
+use super::printer::Printer;
+use super::signals::Signals;
+use crate::exit::Exit;
+use caret_protocol::agent::{Agent, Open, Prompt, Session, TurnHandle, Workspace, turn};
+use caret_protocol::content::{Content, Stop};
+use caret_protocol::event::{EndReason, FailureClass, Limit, TurnEnd};
+use caret_protocol::ids::TurnId;
+use caret_protocol::stream_json::input::InputLine;
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// How a print run answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrintFormat {
+    /// The final words.
+    Text,
+    /// One result object.
+    Json,
+    /// One object per event.
+    StreamJson {
+        /// Text deltas too.
+        partial: bool,
+    },
+}
+
+/// What a print run is told.
+#[derive(Clone, Debug)]
+pub struct PrintSettings {
+    /// How it answers.
+    pub format: PrintFormat,
+    /// Our own additions to the stream.
+    pub extended: bool,
+    /// A driver speaks on stdin.
+    pub driven: bool,
+    /// What the user says; empty when only the driver speaks.
+    pub prompt: String,
+    /// No progress on stderr.
+    pub quiet: bool,
+    /// Whether stdout is a terminal.
+    pub terminal: bool,
+    /// Whether stderr may be coloured.
+    pub color: bool,
+    /// A denied tool makes the run a failure.
+    pub fail_on_denied: bool,
+}
+
+/// Runs a print session to its end.
+pub async fn run(
+    agent: &dyn Agent,
+    open: Open,
+    workspace: Arc<dyn Workspace>,
+    settings: &PrintSettings,
+    keep_rule: Box<dyn Fn(&str) + Send + Sync>,
+) -> Exit {
+    let questions = settings.driven.then(Questions::default);
+    let printer = Arc::new(Printer::new(settings, workspace, questions.clone(), keep_rule));
+    let mut session = match agent.open(open, Arc::clone(&printer) as _).await {
+        Ok(session) => session,
+        Err(error) => {
+            tell(&format!("error: {error}"));
+            return Exit::Configuration;
+        }
+    };
+    let signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            tell(&format!("error: signals cannot be heard: {error}"));
+            return Exit::Fault;
+        }
+    };
+    let driver = questions.map(|questions| (lines(io::stdin()), questions));
+    let mut run = Run { printer, signals, driver, prompts: VecDeque::new(), signalled: None, ended: false };
+    if !settings.prompt.is_empty() {
+        run.prompts.push_back(vec![Content::text(&settings.prompt)]);
+    }
+    let exit = run.converse(&mut *session).await;
+    session.close().await;
+    run.judge(exit, settings)
+}
+
+/// One run of the program.
+struct Run {
+    printer: Arc<Printer>,
+    signals: Signals,
+    driver: Option<(Lines, Questions)>,
+    prompts: VecDeque<Vec<Content>>,
+    signalled: Option<Exit>,
+    /// The driver has said everything.
+    ended: bool,
+}
+
+/// What happened while the front end waited.
+enum Heard {
+    Ended(TurnEnd),
+    Signal(Exit),
+    Line(Option<Result<InputLine, String>>),
+    Unread,
+}
+
+impl Run {
+    /// Turn after turn, until there is nothing more to say.
+    async fn converse(&mut self, session: &mut dyn Session) -> Exit {
+        let mut exit = Exit::Success;
+        loop {
+            if self.signalled.is_some() || self.printer.unread.is_cancelled() {
+                return exit;
+            }
+            let Some(content) = self.prompts.pop_front() else {
+                if self.driver.is_none() || self.ended {
+                    return exit;
+                }
+                self.wait().await;
+                continue;
+            };
+            let end = self.turn(session, content).await;
+            exit = ending(&end);
+            if let Some(message) = complaint(&end.reason) {
+                tell(&message);
+            }
+        }
+    }
+
+    /// Waits for a driver that has not said anything to do yet.
+    async fn wait(&mut self) {
+        let heard = tokio::select! {
+            biased;
+            signal = self.signals.next() => Heard::Signal(signal),
+            line = next_line(&mut self.driver) => Heard::Line(line),
+        };
+        self.hear(heard, None);
+    }
+
+    async fn turn(&mut self, session: &mut dyn Session, content: Vec<Content>) -> TurnEnd {
+        let (handle, control) = turn();
+        let id = TurnId::new(uuid::Uuid::new_v4().to_string());
+        let prompted = session.prompt(Prompt { turn: id, content }, control);
+        tokio::pin!(prompted);
+        let unread = self.printer.unread.clone();
+        loop {
+            let heard = tokio::select! {
+                biased;
+                signal = self.signals.next() => Heard::Signal(signal),
+                end = &mut prompted => Heard::Ended(end),
+                line = next_line(&mut self.driver), if !self.ended => Heard::Line(line),
+                () = unread.cancelled(), if !handle.cancel.is_cancelled() => Heard::Unread,
+            };
+            if let Heard::Ended(end) = heard {
+                return end;
+            }
+            self.hear(heard, Some(&handle));
+        }
+    }
+
+    fn hear(&mut self, heard: Heard, running: Option<&TurnHandle>) {
+        match heard {
+            Heard::Ended(_) => {}
+            Heard::Unread => {
+                if let Some(handle) = running {
+                    handle.cancel.cancel();
+                }
+            }
+            Heard::Signal(exit) => {
+                if self.signalled.replace(exit).is_some() {
+                    // The second time is meant: supervisors end what still runs.
+                    std::process::exit(i32::from(exit.code(crate::exit::ExitStyle::Plain)));
+                }
+                if exit == Exit::Interrupted {
+                    tell("Aborting operation...");
+                }
+                if let Some(handle) = running {
+                    handle.cancel.cancel();
+                }
+            }
+            Heard::Line(None) => {
+                self.ended = true;
+                if let Some((_, questions)) = &self.driver {
+                    questions.close();
+                }
+            }
+            Heard::Line(Some(Err(problem))) => tell(&format!("⚠ a line on stdin was ignored: {problem}")),
+            Heard::Line(Some(Ok(line))) => self.hear_line(line, running),
+        }
+    }
+
+    fn hear_line(&mut self, line: InputLine, running: Option<&TurnHandle>) {
+        match line {
+            InputLine::User(user) => {
+                let content = user.into_content();
+                match running {
+                    // A turn that is already ending does not hear any more: then it is the next prompt.
+                    Some(handle) => {
+                        if let Err(unheard) = handle.say.send(content) {
+                            self.prompts.push_back(unheard.0);
+                        }
+                    }
+                    None => self.prompts.push_back(content),
+                }
+            }
+            InputLine::InteractionQuery(answer) => {
+                if let Some((_, questions)) = &self.driver
+                    && let Err(problem) = questions.resolve(answer.response)
+                {
+                    tell(&format!("⚠ a line on stdin was ignored: {problem}"));
+                }
+            }
+            InputLine::Interrupt {} => {
+                if let Some(handle) = running {
+                    handle.cancel.cancel();
+                }
+            }
+        }
+    }
+
+    /// How the process ends, after all that happened.
+    fn judge(&self, exit: Exit, settings: &PrintSettings) -> Exit {
+        if let Some(signalled) = self.signalled {
+            return signalled;
+        }
+        if let Some(error) = self.printer.write_error() {
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                return Exit::Failed;
+            }
+            tell(&format!("error: stdout cannot be written: {error}"));
+            return Exit::Failed;
+        }
+        let denied = self.printer.denied();
+        if denied > 0 {
+            let calls = if denied == 1 { "call was" } else { "calls were" };
+            if !settings.quiet {
+                tell(&format!("⚠ {denied} tool {calls} not permitted; see `permissionDenials` in the result"));
+            }
+            if settings.fail_on_denied && exit == Exit::Success {
+                return Exit::Denied;
+            }
+        }
+        exit
+    }
+}
+
+/// The driver's next line; a run without a driver never gets one.
+async fn next_line(driver: &mut Option<(Lines, Questions)>) -> Option<Result<InputLine, String>> {
+    match driver {
+        Some((lines, _)) => lines.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// How a turn's end counts for the process.
+fn ending(end: &TurnEnd) -> Exit {
+    match &end.reason {
+        EndReason::Stopped { stop: Stop::Refusal } => Exit::Refused,
+        EndReason::Stopped { .. } => Exit::Success,
+        EndReason::Limit { limit: Limit::Time, .. } => Exit::TimedOut,
+        EndReason::Limit { .. } => Exit::Limit,
+        EndReason::Failed { class, .. } => match class {
+            FailureClass::Unavailable => Exit::TryAgain,
+            FailureClass::Unauthorized => Exit::NotPermitted,
+            FailureClass::Store => Exit::Configuration,
+            FailureClass::Internal => Exit::Fault,
+            _ => Exit::Failed,
+        },
+        _ => Exit::Failed,
+    }
+}
+
+/// What stderr gets for a turn that did not end well.
+fn complaint(reason: &EndReason) -> Option<String> {
+    match reason {
+        EndReason::Failed { message, .. } | EndReason::Limit { message, .. } => Some(format!("Error: {message}")),
+        EndReason::Stopped { stop: Stop::Refusal } => Some("Error: the model refused to answer".into()),
+        _ => None,
+    }
+}
+
+/// One line on stderr. Nobody may be there to read it; that changes nothing.
+fn tell(message: &str) {
+    writeln!(io::stderr(), "{message}").ok();
+}

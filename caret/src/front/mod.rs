@@ -2,7 +2,7 @@
 
 mod driver;
 mod neutral;
-pub mod print;
+pub(crate) mod print;
 mod printer;
 mod progress;
 mod signals;

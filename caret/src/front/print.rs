@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// How a print run answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrintFormat {
+pub(crate) enum PrintFormat {
     /// The final words.
     Text,
     /// One result object.
@@ -32,27 +32,27 @@ pub enum PrintFormat {
 
 /// What a print run is told.
 #[derive(Clone, Debug)]
-pub struct PrintSettings {
+pub(crate) struct PrintSettings {
     /// How it answers.
-    pub format: PrintFormat,
+    pub(crate) format: PrintFormat,
     /// Our own additions to the stream.
-    pub extended: bool,
+    pub(crate) extended: bool,
     /// A driver speaks on stdin.
-    pub driven: bool,
+    pub(crate) driven: bool,
     /// What the user says; empty when only the driver speaks.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// No progress on stderr.
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Whether stdout is a terminal.
-    pub terminal: bool,
+    pub(crate) terminal: bool,
     /// Whether stderr may be coloured.
-    pub color: bool,
+    pub(crate) color: bool,
     /// A denied tool makes the run a failure.
-    pub fail_on_denied: bool,
+    pub(crate) fail_on_denied: bool,
 }
 
 /// Runs a print session to its end.
-pub async fn run(
+pub(crate) async fn run(
     agent: &dyn Agent,
     open: Open,
     workspace: Arc<dyn Workspace>,

@@ -8,3 +8,4 @@ pub mod model;
 pub mod permission;
 pub mod store;
 pub mod tools;
+pub mod workspace;

@@ -32,6 +32,8 @@ pub(super) struct Parser<'s> {
     pub(super) limit: usize,
     pub(super) depth: usize,
     pub(super) pending: Vec<Pending>,
+    /// Whether the innermost substitution announced a here-document.
+    pub(super) announced: bool,
     /// The span of everything in a text that is no slice of the source.
     borrowed_span: Option<Span>,
     /// Inside backticks and here-document bodies, where bash versions disagree
@@ -61,6 +63,7 @@ impl<'s> Parser<'s> {
             limit: source.len(),
             depth: 0,
             pending: Vec::new(),
+            announced: false,
             borrowed_span: None,
             restricted: false,
         })
@@ -74,6 +77,7 @@ impl<'s> Parser<'s> {
             limit: text.len(),
             depth: self.depth,
             pending: Vec::new(),
+            announced: false,
             borrowed_span: Some(self.borrowed_span.unwrap_or(span)),
             restricted: true,
         };

@@ -1,7 +1,7 @@
 //! What `$`, backticks and process substitutions begin.
 
 use super::Reason;
-use super::ast::{Direction, Parameter, Part, Script, Span};
+use super::ast::{Command, Direction, List, Parameter, Part, Script, Span};
 use super::cursor::{Parsed, Parser, Quoting};
 use super::word::push_literal;
 
@@ -85,8 +85,15 @@ impl Parser<'_> {
         self.position += 1;
         self.reject_continuation()?;
         let waiting = std::mem::take(&mut self.pending);
+        let announced = std::mem::take(&mut self.announced);
         let (list, _) = self.nested(Self::list)?;
         self.require_no_pending()?;
+        // Bash 5.2 prints a substitution anew before it runs it, and drops a
+        // semicolon that comes after a here-document.
+        if self.announced && !is_one_plain_pipeline(&list) {
+            return self.unsupported("here-document among other commands in a substitution");
+        }
+        self.announced = announced;
         if self.peek().is_none() {
             return Err(self.error_at(Reason::Unterminated("substitution"), start));
         }
@@ -125,6 +132,14 @@ impl Parser<'_> {
         let script = self.nested(|parser| parser.backtick_body(&body, span))?;
         Ok(Part::Backtick(script))
     }
+}
+
+fn is_one_plain_pipeline(list: &List) -> bool {
+    list.items.len() == 1
+        && list.items.iter().all(|item| {
+            let mut stages = item.pipeline.stages.iter();
+            stages.all(|stage| matches!(stage.command, Command::Simple(_)))
+        })
 }
 
 /// Whether `$` and this byte are a parameter without a name.

@@ -34,6 +34,7 @@ impl Parser<'_> {
             strip_tabs,
             body: Arc::new(OnceLock::new()),
         };
+        self.announced = true;
         self.pending.push(Pending {
             heredoc: heredoc.clone(),
             at: self.position,

@@ -88,7 +88,7 @@ impl Parser<'_> {
             }
             self.skip_blanks()?;
         }
-        let mut stages: Vec<Stage> = Vec::new();
+        let mut stages: Vec<Stage> = Vec::with_capacity(1);
         loop {
             let command = self.command(!stages.is_empty())?;
             self.skip_blanks()?;

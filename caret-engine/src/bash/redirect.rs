@@ -113,6 +113,15 @@ impl Parser<'_> {
             return self.unsupported("text after a closed descriptor");
         }
         let target = self.word()?;
+        // Bash expands the target of `>&` and `<&` a second time, so quoted text
+        // and the values of variables would run as code.
+        if duplicates
+            && target
+                .literal()
+                .is_none_or(|text| text.contains(['$', '`']))
+        {
+            return self.unsupported("expansion in a duplicated descriptor");
+        }
         let number = target.text.bytes().all(|byte| byte.is_ascii_digit());
         if number && !duplicates && matches!(self.byte(0), Some(b'<' | b'>')) {
             return self.fail(Reason::Expected("a target before the next redirection"));

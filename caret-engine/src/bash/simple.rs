@@ -37,7 +37,7 @@ impl Parser<'_> {
         let mut end = start;
         let mut text = Text::default();
         let mut assignments: Vec<Assignment> = Vec::new();
-        let mut words: Vec<Word> = Vec::new();
+        let mut words: Vec<Word> = Vec::with_capacity(1);
         let mut redirects: Vec<Redirect> = Vec::new();
         let mut declares = false;
         loop {

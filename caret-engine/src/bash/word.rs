@@ -20,7 +20,9 @@ impl Parser<'_> {
             return self.fail(Reason::Expected("a word"));
         }
         let start = self.position;
-        let mut parts = Vec::new();
+        // Most words have one part; room for more would cost a hostile text of
+        // tiny words tens of megabytes.
+        let mut parts = Vec::with_capacity(1);
         while self.at_word() && self.word_part(&mut parts, start)? {}
         self.finish_word(parts, start)
     }
@@ -213,6 +215,10 @@ fn tilde_expands(parts: &[Part]) -> bool {
 /// Whatever might be an expansion stays one: a word wrongly called literal
 /// would be judged by a text the command never receives.
 fn settle(parts: Vec<Part>) -> Vec<Part> {
+    let doubtful = |part: &Part| matches!(part, Part::Brace | Part::Glob('['));
+    if !parts.iter().any(doubtful) {
+        return parts;
+    }
     let mut bracket_closes = false;
     let mut brace_closes = false;
     let mut brace_separates = false;

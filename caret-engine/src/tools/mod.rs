@@ -5,6 +5,27 @@
 
 mod ask_question;
 mod shell;
+mod apply_patch;
+mod delete;
+mod edit;
+mod glob;
+mod grep;
+mod input;
+mod ls;
+mod multi_str_replace;
+mod place;
+mod read;
+mod read_todos;
+mod search;
+mod str_replace;
+#[cfg(test)]
+mod test_support;
+#[cfg(test)]
+mod tests;
+mod text;
+mod todo_write;
+mod walk;
+mod write;
 
 use crate::permission::Grant;
 use async_trait::async_trait;
@@ -16,9 +37,27 @@ use caret_protocol::event::Mode;
 use caret_protocol::ids::{CallId, SessionId};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
+
+/// The tools for files and for the task list, sorted by name.
+pub fn all() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(apply_patch::ApplyPatch::default()),
+        Arc::new(delete::Delete::default()),
+        Arc::new(glob::Glob::default()),
+        Arc::new(grep::Grep::default()),
+        Arc::new(ls::Ls::default()),
+        Arc::new(multi_str_replace::MultiStrReplace::default()),
+        Arc::new(read::Read::default()),
+        Arc::new(read_todos::ReadTodos::default()),
+        Arc::new(str_replace::StrReplace::default()),
+        Arc::new(todo_write::TodoWrite::default()),
+        Arc::new(write::Write::default()),
+    ]
+}
 
 /// Something the model can call.
 #[async_trait]
@@ -135,6 +174,8 @@ pub struct ToolCx<'a> {
 pub struct Memory {
     /// The files that were read, as they were.
     pub seen: Mutex<HashMap<PathBuf, Stamp>>,
+    /// What was in those that were read or written whole, so that a mere touch is no change.
+    pub contents: Mutex<HashMap<PathBuf, u64>>,
     /// The task list.
     pub todos: Mutex<Vec<Todo>>,
     /// The shell's directory and environment.
@@ -144,15 +185,41 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Remembers a file as it was read or written.
+    /// Remembers a file as it was read or written. What was known of its contents is forgotten.
     pub fn saw(&self, path: &Path, stamp: Stamp) {
-        lock(&self.seen).insert(path.to_owned(), stamp);
+        let before = lock(&self.seen).insert(path.to_owned(), stamp);
+        if before != Some(stamp) {
+            lock(&self.contents).remove(path);
+        }
+    }
+
+    /// Remembers the whole contents of a file that was just seen.
+    pub fn knows(&self, path: &Path, bytes: &[u8]) {
+        lock(&self.contents).insert(path.to_owned(), digest(bytes));
+    }
+
+    /// Whether a file still has the contents it had when it was seen whole.
+    pub fn is_known(&self, path: &Path, bytes: &[u8]) -> bool {
+        lock(&self.contents).get(path) == Some(&digest(bytes))
+    }
+
+    /// Forgets a file that is gone.
+    pub fn forget(&self, path: &Path) {
+        lock(&self.seen).remove(path);
+        lock(&self.contents).remove(path);
     }
 
     /// A file as it was last read or written.
     pub fn seen(&self, path: &Path) -> Option<Stamp> {
         lock(&self.seen).get(path).copied()
     }
+}
+
+/// Tells contents apart that differ by accident; it keeps nobody out.
+fn digest(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 /// Locks a mutex, also after a panic of another holder: what it guards is always whole.

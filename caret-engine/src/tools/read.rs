@@ -1,0 +1,239 @@
+//! Reads a text file, or a part of it, for the model.
+//!
+//! What the model gets is bounded in lines, bytes and line length, and what was left out is said together
+//! with how to get it. The file is remembered as it was, so that an edit can tell whether it changed.
+
+use super::input::Input;
+use super::place::{self, file_error};
+use super::{Place, Tool, ToolCx, ToolError, ToolSpec, text};
+use crate::permission::Grant;
+use crate::workspace::files::COUNTED_BYTES;
+use async_trait::async_trait;
+use caret_protocol::agent::{Excerpt, Lines};
+use caret_protocol::claim::Claim;
+use caret_protocol::content::{Failure, ToolOutput};
+use caret_protocol::details::{Details, ReadDone, ReadRange};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::Path;
+
+const FORM: &str = r#"{"path": "src/main.rs", "offset"?: 1, "limit"?: 200}"#;
+/// As many lines are shown at most.
+const MAX_LINES: u64 = 2_000;
+/// As many bytes are shown at most.
+const MAX_BYTES: usize = 50_000;
+/// A line is shown so far.
+const MAX_LINE: usize = 2_000;
+/// As many bytes are looked at for that, because lines are cut.
+const LOOKED_AT: usize = 1 << 20;
+/// A longer file in UTF-16 is not decoded.
+const MAX_WIDE: u64 = 8 << 20;
+
+/// The tool `Read`.
+pub(crate) struct Read(ToolSpec);
+
+impl Default for Read {
+    fn default() -> Self {
+        Self(ToolSpec {
+            name: "Read",
+            description: include_str!("read.md").trim_ascii_end(),
+            input: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string"},
+                    "offset": {"type": "integer"},
+                    "limit": {"type": "integer"},
+                },
+                "required": ["path"],
+            }),
+            read_only: true,
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for Read {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn claim(&self, input: &Value, place: &Place) -> Result<Claim, ToolError> {
+        Ok(Claim::Read { path: Input::new(input, FORM)?.path(place)? })
+    }
+
+    async fn run(&self, input: Value, _grant: Grant, cx: ToolCx<'_>) -> Result<ToolOutput, ToolError> {
+        let input = Input::new(&input, FORM)?;
+        let path = input.path(cx.place)?;
+        let start = input.integer(&["offset", "start_line", "startLine"])?.unwrap_or(1);
+        let limit =
+            input.count(&["limit", "max_lines", "num_lines"])?.map_or(MAX_LINES, |limit| limit as u64);
+        let count = limit.clamp(1, MAX_LINES);
+        let real = place::physical(&path).await?;
+        let lines = Lines { start, count, bytes: LOOKED_AT };
+        let excerpt = cx.workspace.read(&real, lines).await.map_err(|error| file_error(&error, &path))?;
+        let wide = if excerpt.binary { Some(decode_wide(&cx, &real, &path, &excerpt).await?) } else { None };
+        let excerpt = match &wide {
+            Some(text) => part_of(text, lines, &excerpt),
+            None => excerpt,
+        };
+        past_end(&excerpt)?;
+        cx.memory.saw(&real, excerpt.stamp);
+        let whole = excerpt.start_line == 1 && excerpt.bytes.len() as u64 == excerpt.file_size;
+        if whole {
+            cx.memory.knows(&real, &excerpt.bytes);
+        }
+        Ok(report(&path, &excerpt, Asked { lines: limit.max(1), wide: wide.is_some() }))
+    }
+}
+
+/// What was asked for, for the notes below the lines.
+struct Asked {
+    lines: u64,
+    wide: bool,
+}
+
+fn past_end(excerpt: &Excerpt) -> Result<(), ToolError> {
+    if excerpt.start_line <= excerpt.total_lines {
+        return Ok(());
+    }
+    let (start, total) = (excerpt.start_line, excerpt.total_lines);
+    Err(ToolError::new(format!("`offset` {start} is past the end: the file has {total} lines")))
+}
+
+/// The text of a file that looks binary, if it is UTF-16 with a byte order mark.
+async fn decode_wide(
+    cx: &ToolCx<'_>,
+    real: &Path,
+    path: &Path,
+    found: &Excerpt,
+) -> Result<String, ToolError> {
+    let head = Lines { start: 1, count: 1, bytes: 2 };
+    let head = cx.workspace.read(real, head).await.map_err(|error| file_error(&error, path))?;
+    let wide = matches!(head.bytes.as_slice(), [0xFF, 0xFE] | [0xFE, 0xFF]);
+    let size = found.file_size;
+    let refused = |why: &str| {
+        let message = format!("`{}` is {why} ({size} bytes)", path.display());
+        ToolError(Failure::InvalidFile { message })
+    };
+    if !wide {
+        return Err(refused("a binary file and cannot be shown as text"));
+    }
+    if size > MAX_WIDE {
+        return Err(refused("in UTF-16 and too long to be decoded; convert it with `iconv` first"));
+    }
+    let loaded = cx.workspace.load(real).await.map_err(|error| file_error(&error, path))?;
+    text::decode_utf16(&loaded.bytes).ok_or_else(|| refused("a binary file and cannot be shown as text"))
+}
+
+/// The asked lines of a text that is in memory.
+fn part_of(text: &str, lines: Lines, found: &Excerpt) -> Excerpt {
+    let pieces: Vec<&str> = text.split_inclusive('\n').collect();
+    let total = text.matches('\n').count() as u64 + 1;
+    let first = match lines.start {
+        ..0 => (pieces.len() as u64).saturating_sub(lines.start.unsigned_abs()) + 1,
+        start => u64::try_from(start).unwrap_or(1).max(1),
+    };
+    let skipped = usize::try_from(first - 1).unwrap_or(usize::MAX);
+    let count = usize::try_from(lines.count).unwrap_or(usize::MAX);
+    let shown: Vec<&str> = pieces.iter().skip(skipped).take(count).copied().collect();
+    let at_end = skipped.saturating_add(shown.len()) >= pieces.len();
+    Excerpt {
+        bytes: shown.concat().into_bytes(),
+        start_line: first,
+        end_line: if at_end { total } else { first + shown.len() as u64 - 1 },
+        total_lines: total,
+        cut: false,
+        binary: false,
+        ..found.clone()
+    }
+}
+
+/// What was shown of the lines.
+#[derive(Default)]
+struct Shown {
+    for_model: String,
+    content: String,
+    lines: u64,
+    cut_lines: u64,
+}
+
+fn report(path: &Path, excerpt: &Excerpt, asked: Asked) -> ToolOutput {
+    let text = String::from_utf8_lossy(&excerpt.bytes);
+    let mut shown = show(&text, excerpt.start_line);
+    let all_shown = shown.lines == text.split_inclusive('\n').count() as u64;
+    let end_line =
+        if all_shown { excerpt.end_line } else { excerpt.start_line + shown.lines.saturating_sub(1) };
+    let more = end_line < excerpt.total_lines;
+    let by_us = more && (!all_shown || excerpt.cut || asked.lines > MAX_LINES || shown.lines == MAX_LINES);
+    notes(&mut shown, excerpt, &asked, end_line, matches!(text, Cow::Owned(_)));
+    let details = ReadDone {
+        content: shown.content,
+        is_empty: excerpt.file_size == 0,
+        exceeded_limit: by_us || shown.cut_lines > 0,
+        total_lines: excerpt.total_lines,
+        file_size: excerpt.file_size,
+        path: text::path_text(path),
+        read_range: ReadRange { start_line: excerpt.start_line, end_line },
+        related_cursor_rule_paths: Vec::new(),
+        related_cursor_rules: Vec::new(),
+    };
+    ToolOutput { for_model: shown.for_model, details: Details::Read(details) }
+}
+
+fn show(text: &str, start_line: u64) -> Shown {
+    let mut shown = Shown::default();
+    for (number, line) in (start_line..).zip(text.split_inclusive('\n')) {
+        let bare = line.strip_suffix('\n').unwrap_or(line);
+        let ending = &line[bare.len()..];
+        let (kept, cut) = text::cut_chars(bare, MAX_LINE);
+        if shown.lines > 0 && shown.for_model.len() + kept.len() + 8 > MAX_BYTES {
+            break;
+        }
+        let visible = kept.strip_suffix('\r').unwrap_or(kept).trim_start_matches('\u{feff}');
+        let mark = if cut { "… [line cut]" } else { "" };
+        // Writing to a string cannot go wrong.
+        writeln!(shown.for_model, "{number:>6}|{visible}{mark}").unwrap_or_default();
+        shown.content.push_str(kept);
+        shown.content.push_str(ending);
+        shown.lines += 1;
+        shown.cut_lines += u64::from(cut);
+    }
+    shown
+}
+
+/// Says below the lines what the model could not know from them.
+fn notes(shown: &mut Shown, excerpt: &Excerpt, asked: &Asked, end_line: u64, lossy: bool) {
+    let mut notes = Vec::new();
+    if excerpt.file_size == 0 {
+        notes.push("the file is empty".to_owned());
+    }
+    let least = if excerpt.file_size > COUNTED_BYTES { "at least " } else { "" };
+    if end_line < excerpt.total_lines {
+        let (start, total, next) = (excerpt.start_line, excerpt.total_lines, end_line + 1);
+        notes.push(format!("lines {start}-{end_line} of {least}{total} shown; continue with offset {next}"));
+    } else if !least.is_empty() {
+        notes.push(format!("lines were only counted in the first 256 MiB of {} bytes", excerpt.file_size));
+    }
+    if shown.cut_lines > 0 {
+        let lines = shown.cut_lines;
+        notes.push(format!(
+            "{lines} line(s) cut at {MAX_LINE} characters; search them with Grep or cut them with a command"
+        ));
+    }
+    if lossy {
+        notes.push("not valid UTF-8: bytes that are no text are shown as \u{fffd}".to_owned());
+    }
+    if asked.wide {
+        notes.push("decoded from UTF-16; the edit tools cannot change this file".to_owned());
+    } else if excerpt.bytes.starts_with(b"\xEF\xBB\xBF") {
+        notes.push("the file starts with a byte order mark, which is kept".to_owned());
+    }
+    if excerpt.bytes.windows(2).any(|pair| pair == b"\r\n") {
+        notes.push("lines end with CRLF, which edits keep".to_owned());
+    }
+    for note in notes {
+        shown.for_model.push_str(&format!("[{note}]\n"));
+    }
+    shown.for_model.truncate(shown.for_model.trim_end_matches('\n').len());
+}

@@ -419,7 +419,44 @@ mod tests {
         .iter()
         .map(|text| format!("{text} -> {}\n", answer(text).unwrap_or_else(|| "no sum".into())))
         .collect();
-        expect![[r#""#]].assert_eq(&table);
+        expect![[r#"
+            2+2 -> 2 + 2 = 4
+            2 + 3 * 4 -> 2 + 3 * 4 = 14
+            (2+3)*4? -> (2 + 3) * 4 = 20
+            0.1 + 0.2 -> 0.1 + 0.2 = 0.3
+            1/3 -> 1 / 3 ≈ 0.333333333333
+            2/3 -> 2 / 3 ≈ 0.666666666667
+            10 / 4 -> 10 / 4 = 2.5
+            -2^2 -> -2 ^ 2 = -4
+            2^3^2 -> 2 ^ 3 ^ 2 = 512
+            2**10 -> 2 ^ 10 = 1024
+            2^-2 -> 2 ^ -2 = 0.25
+            2^100 -> 2 ^ 100 = 1267650600228229401496703205376
+            2^1000 -> 2 ^ 1000 is too large for me to work out exactly.
+            2^99999999999999999999 -> 2 ^ 99999999999999999999 is too large for me to work out exactly.
+            1/0 -> 1 / 0 has no value: it divides by zero.
+            5 % 0 -> 5 % 0 has no value: it divides by zero.
+            17 % 5 -> 17 % 5 = 2
+            -7 mod 3 -> -7 % 3 = 2
+            4 ^ 0.5 -> 4 ^ 0.5 has an exponent that is no whole number; I only do whole exponents.
+            0^0 -> 0 ^ 0 = 1
+            7 times 8 -> 7 * 8 = 56
+            12 divided by 5 -> 12 / 5 = 2.4
+            5 squared -> 5 ^ 2 = 25
+            20% of 50 -> 20 / 100 * 50 = 10
+            1,000 + 1 -> 1000 + 1 = 1001
+            1/7 + 100 -> 1 / 7 + 100 ≈ 100.142857143
+            1 / 10^20 -> 1 / 10 ^ 20 = 0.00000000000000000001
+            99999999999999999999 * 99999999999999999999 -> 99999999999999999999 * 99999999999999999999 is too large for me to work out exactly.
+            3 × 4 ÷ 2 -> 3 * 4 / 2 = 6
+            2 - -3 -> 2 - -3 = 5
+            7 -> no sum
+            2 + -> no sum
+            (1 + 2 -> no sum
+            2 apples + 3 -> no sum
+            1.2.3 + 1 -> no sum
+             -> no sum
+        "#]].assert_eq(&table);
     }
 
     #[test]

@@ -41,32 +41,24 @@ impl Lines {
         read
     }
 
-    /// Whether the tool said that there is more: its notes name an offset, or what was left out.
+    /// Whether the tool said that there is more, and where.
     pub(super) fn is_cut(&self) -> bool {
         let notes = self.notes.to_lowercase();
-        ["offset", "more line", "truncated", "cut", "left out", "omitted", "remaining"]
-            .iter()
-            .any(|word| notes.contains(word))
+        notes.contains("offset") || notes.contains("more line")
     }
 
-    /// Whether the tool said that the file has nothing in it.
+    /// Whether the file has nothing in it, or one blank line; silence is no sign of that.
     pub(super) fn is_empty_file(&self) -> bool {
-        let blank = self.lines.iter().all(|(_, text)| text.is_empty()) && self.lines.len() <= 1;
-        blank && (self.notes.to_lowercase().contains("empty") || self.notes.is_empty())
+        match self.lines.as_slice() {
+            [] => self.notes.to_lowercase().contains("empty"),
+            [(_, only)] => only.is_empty(),
+            _ => false,
+        }
     }
 
-    /// The number of the last line.
+    /// The number of the last line, which is how many lines there are.
     pub(super) fn last(&self) -> u64 {
         self.lines.last().map_or(0, |(number, _)| *number)
-    }
-
-    /// How many lines the file has; the empty piece behind a final newline is none.
-    pub(super) fn count(&self) -> u64 {
-        match self.lines.last() {
-            Some((number, text)) if text.is_empty() => number.saturating_sub(1),
-            Some((number, _)) => *number,
-            None => 0,
-        }
     }
 
     /// The lines as text, without numbers.
@@ -78,7 +70,6 @@ impl Lines {
     /// The shortest run of last lines that is in the file once, so that an edit can hold on to it.
     pub(super) fn end(&self) -> Option<String> {
         let text = self.text();
-        let text = text.strip_suffix('\n').unwrap_or(&text);
         let starts = text.match_indices('\n').map(|(at, _)| at + 1).rev().chain([0]);
         for start in starts.take(64).chain([0]) {
             let end = &text[start..];
@@ -137,12 +128,9 @@ pub(super) fn reason(text: &str) -> String {
 
 /// Whether a search says that it found nothing.
 pub(super) fn found_nothing(text: &str) -> bool {
+    const NOTHING: &[&str] = &["no file", "no match", "no result", "nothing", "found 0", "0 match", "0 file"];
     let text = text.trim().to_lowercase();
-    text.is_empty()
-        || text.starts_with("no ")
-        || text.starts_with("nothing")
-        || text.starts_with("found 0")
-        || text.starts_with("0 ")
+    text.is_empty() || NOTHING.iter().any(|words| text.starts_with(words))
 }
 
 /// The lines of a search result that are paths.
@@ -167,7 +155,7 @@ pub(super) fn paths(text: &str) -> Vec<String> {
 pub(super) fn file_count(text: &str) -> usize {
     let stated = text.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        words.windows(2).find_map(|pair| match pair[1].trim_end_matches(['.', ':', ',', ')']) {
+        words.windows(2).find_map(|pair| match pair[1].trim_end_matches(['.', ':', ',', ';', ')', ']']) {
             "files" | "file" | "paths" => pair[0].trim_start_matches('(').parse().ok(),
             _ => None,
         })

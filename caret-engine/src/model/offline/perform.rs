@@ -33,7 +33,9 @@ pub(super) fn next(step: &Step, heard: &[Heard<'_>]) -> Move {
         Step::ReplaceSomewhere { old, new, extent } => replace_somewhere(old, new, *extent, heard),
         Step::Count { what, path } => count(*what, path, heard),
         Step::Say(text) => Move::Done(text.clone()),
-        Step::Unknown { text } => Move::Failed(format!("I did not understand {}.", quote(text))),
+        Step::Unknown { text } => {
+            Move::Failed(format!("I did not understand {}; say `help` for what I do.", quote(text)))
+        }
         _ => match heard.first() {
             None => first_call(step),
             Some(heard) if heard.is_error => Move::Failed(failed(step, heard.text)),
@@ -126,14 +128,14 @@ fn done(step: &Step, text: &str) -> String {
 
 fn read_done(path: &str, part: Part, text: &str) -> String {
     let read = Lines::of(text);
-    if read.lines.is_empty() {
-        return format!("{} says:\n{}", tick(path), fenced(text));
-    }
     if read.is_empty_file() {
         return format!("{} is empty.", tick(path));
     }
+    if read.lines.is_empty() {
+        return format!("{} says:\n{}", tick(path), fenced(text));
+    }
     let body = read.text();
-    let count = usize::try_from(read.count()).unwrap_or(usize::MAX);
+    let count = usize::try_from(read.last()).unwrap_or(usize::MAX);
     match part {
         Part::Whole if read.is_cut() => format!("{} begins with:\n{}", tick(path), fenced(&body)),
         Part::Whole => format!("{} has {}:\n{}", tick(path), counted(count, "line"), fenced(&body)),
@@ -189,7 +191,7 @@ fn count(what: Counted, path: &str, heard: &[Heard<'_>]) -> Move {
         Err(next) => return next,
     };
     let (count, name) = match what {
-        Counted::Lines => (usize::try_from(lines.count()).unwrap_or(usize::MAX), "line"),
+        Counted::Lines => (usize::try_from(lines.last()).unwrap_or(usize::MAX), "line"),
         Counted::Words => (lines.text().split_whitespace().count(), "word"),
     };
     Move::Done(format!("{} has {}.", tick(path), counted(count, name)))

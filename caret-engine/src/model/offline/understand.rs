@@ -227,6 +227,8 @@ fn suffix(
 fn closed(steps: &[Step], text: &str, has_whole: bool) -> bool {
     steps.iter().all(|step| match step {
         Step::Say(_) => !has_whole,
+        // `create a.txt and write 'x' in it` is one wish.
+        Step::Create { text, .. } if text.is_empty() && has_whole => false,
         Step::Search { .. }
         | Step::Create { .. }
         | Step::Append { .. }

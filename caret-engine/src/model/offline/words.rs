@@ -205,21 +205,27 @@ impl<'a> Line<'a> {
         self.span(self.at, self.tokens.len())
     }
 
-    /// The text up to one of `words`, which is gone over; `None` when none of them comes.
+    /// The text up to the first of `words`, which is gone over; `None` when none of them comes.
     pub(super) fn until(&mut self, words: &[&str]) -> Option<String> {
-        let end = (self.at..self.tokens.len()).find(|at| words.contains(&self.tokens[*at].key.as_str()))?;
-        let text = self.span(self.at, end);
-        self.at = end + 1;
-        (!text.is_empty()).then_some(text)
+        let end = (self.at..self.tokens.len()).find(|at| self.is_one(*at, words))?;
+        self.up_to(end)
     }
 
     /// Like `until`, with the last of the words that come.
     pub(super) fn until_last(&mut self, words: &[&str]) -> Option<String> {
-        let mut all = self.at..self.tokens.len();
-        let end = all.rfind(|at| words.contains(&self.tokens[*at].key.as_str()))?;
+        let end = (self.at..self.tokens.len()).rfind(|at| self.is_one(*at, words))?;
+        self.up_to(end)
+    }
+
+    fn is_one(&self, at: usize, words: &[&str]) -> bool {
+        words.contains(&self.tokens[at].key.as_str())
+    }
+
+    fn up_to(&mut self, end: usize) -> Option<String> {
         let text = self.span(self.at, end);
+        let any = end > self.at;
         self.at = end + 1;
-        (!text.is_empty()).then_some(text)
+        any.then_some(text)
     }
 
     /// Whether the last word of the line is a quote.

@@ -2,7 +2,7 @@
 
 use super::seek::named;
 use crate::model::offline::step::{Counted, Extent, Part, Step};
-use crate::model::offline::words::Line;
+use crate::model::offline::words::{Line, clean, looks_like_path};
 
 /// `read PATH`, with or without lines.
 pub(in crate::model::offline) fn read(line: &mut Line<'_>) -> Option<Vec<Step>> {
@@ -109,7 +109,7 @@ fn one_word(line: &mut Line<'_>) -> Option<Vec<String>> {
     if key.is_empty() || NO_PATHS.contains(&key) || !line.raw_rest().contains(['_', '-']) {
         return None;
     }
-    line.next().map(|token| vec![crate::model::offline::words::clean(&token.raw).to_owned()])
+    line.next().map(|token| vec![clean(&token.raw).to_owned()])
 }
 
 /// `lines 3 to 5 of`, `the first 10 lines of`, `line 7 of`, `from line 4`.
@@ -235,6 +235,11 @@ pub(in crate::model::offline) fn create(line: &mut Line<'_>) -> Option<Vec<Step>
         && ahead.is_done()
     {
         return Some(vec![Step::Create { path, text }]);
+    }
+    // `add the text "abc"` names no file.
+    let text_only = line.token().is_some_and(|token| token.quote.is_some() && !looks_like_path(&token.raw));
+    if text_only {
+        return None;
     }
     let path = line.file()?;
     line.phrase(&[
@@ -422,7 +427,7 @@ pub(in crate::model::offline) fn replace(line: &mut Line<'_>) -> Option<Vec<Step
         return None;
     }
     // `rename a.txt to b.txt` moves a file.
-    let is_file = |text: &str| crate::model::offline::words::looks_like_path(text);
+    let is_file = looks_like_path;
     Some(vec![match place {
         Some(path) => Step::Replace { path, old, new, extent },
         None if is_file(&old) && is_file(&new) => return None,

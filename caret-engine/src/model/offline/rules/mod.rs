@@ -30,6 +30,7 @@ const RULES: &[Rule] = &[
     work::shell_words,
     seek::search,
     seek::find,
+    seek::find_word,
     seek::list,
     files::read,
     work::run,

@@ -23,7 +23,7 @@ pub(in crate::model::offline) fn search(line: &mut Line<'_>) -> Option<Vec<Step>
         return line.is_done().then(|| vec![Step::Search { text: used, path: None, shape: Shape::Lines }]);
     }
     let finds = line.take(&["find", "locate"]);
-    if !finds && !line.phrase(&["search", "grep", "look", "rg", "do a search", "scan"]) {
+    if !finds && !line.phrase(&["search", "grep", "look for", "look in", "rg", "do a search", "scan"]) {
         return None;
     }
     let mut place = None;
@@ -132,7 +132,8 @@ fn text_and_place(line: &mut Line<'_>, shape: Shape) -> Option<Vec<Step>> {
         let text = token.raw.clone();
         line.next();
         line.phrase(&["everywhere", "anywhere"]);
-        return line.is_done().then(|| vec![Step::Search { text, path: None, shape }]);
+        let path = line.file();
+        return line.is_done().then(|| vec![Step::Search { text, path, shape }]);
     }
     let text = line.rest();
     // `grep foo src/` names the place last, as the program does.
@@ -186,6 +187,19 @@ pub(in crate::model::offline) fn find(line: &mut Line<'_>) -> Option<Vec<Step>> 
         under = line.folder()?;
     }
     line.is_done().then(|| vec![Step::Find { glob, under }])
+}
+
+/// `find TODO in src`: one word that can be no file.
+pub(in crate::model::offline) fn find_word(line: &mut Line<'_>) -> Option<Vec<Step>> {
+    if !line.take(&["find", "locate"]) {
+        return None;
+    }
+    line.skip(&["all", "the", "every"]);
+    let mut ahead = line.clone();
+    ahead.next();
+    let one = ahead.is_done() || IN.contains(&ahead.key());
+    let vague = ["me", "it", "out", "file", "files", "something"].contains(&line.key());
+    (one && !vague).then(|| text_and_place(line, Shape::Lines))?
 }
 
 /// A file pattern in words: `*.rs`, `.rs files`, `rust files`, `the file called x`, `files ending in .md`.

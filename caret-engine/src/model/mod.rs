@@ -4,6 +4,7 @@
 //! provider's work, so the loop never sees half a tool call.
 
 pub mod offline;
+pub mod scripted;
 
 use crate::tools::ToolSpec;
 use caret_protocol::content::Reply;

@@ -3,6 +3,9 @@
 //! A model is a pure translation of a request into a stream of chunks. Putting a reply together is the
 //! provider's work, so the loop never sees half a tool call.
 
+pub mod offline;
+pub mod scripted;
+
 use crate::tools::ToolSpec;
 use caret_protocol::content::Reply;
 use caret_protocol::event::{DeltaKind, FailureClass, Mode};

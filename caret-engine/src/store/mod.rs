@@ -2,11 +2,39 @@
 //!
 //! The traits speak of events; how a chat folder encodes them is this folder's own business.
 
+mod blobs;
+mod copies;
+mod disk;
+mod events;
+mod fold;
+mod layout;
+mod listing;
+mod memory;
+mod messages;
+mod meta;
+mod nodes;
+mod protobuf;
+mod recovery;
+mod search;
+mod sqlite;
+mod transcripts;
+mod turn_end;
+
+#[cfg(test)]
+mod tests;
+
+pub use disk::{DiskStore, StoreSettings};
+pub use layout::{project_id, slug};
+pub use listing::FindError;
+pub use memory::MemoryStore;
+pub use search::{Hit, Place};
+
 use caret_protocol::agent::{SessionSummary, ShellState, Stamp};
+use caret_protocol::content::Block;
 use caret_protocol::details::Todo;
 use caret_protocol::event::Stamped;
 use caret_protocol::ids::SessionId;
-use caret_protocol::transcript::Message;
+use caret_protocol::transcript::{Message, plain};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -73,6 +101,24 @@ pub struct ChatState {
     pub model: String,
 }
 
+/// About how many bytes a message has for a model; what [`ChatState::bytes`] is the sum of.
+pub fn message_bytes(message: &Message) -> u64 {
+    let bytes = match message {
+        Message::Assistant { reply } => reply.blocks.iter().map(block_bytes).sum(),
+        other => plain(other).len(),
+    };
+    bytes as u64
+}
+
+fn block_bytes(block: &Block) -> usize {
+    match block {
+        Block::Text { text } | Block::Thinking { text, .. } => text.len(),
+        Block::Call { call } => call.name.len() + call.input.to_string().len(),
+        Block::Opaque { raw, .. } => raw.to_string().len(),
+        _ => 0,
+    }
+}
+
 /// Why a session could not be kept or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -80,6 +126,15 @@ pub enum StoreError {
     /// There is no such chat.
     #[error("there is no chat `{0}` here")]
     Missing(SessionId),
+    /// The id cannot name a chat.
+    #[error("`{0}` cannot be the id of a chat: use letters, digits and `-`")]
+    BadId(SessionId),
+    /// There is such a chat already.
+    #[error("there is a chat `{0}` already")]
+    Exists(SessionId),
+    /// Somebody is inside a turn of it.
+    #[error("the chat `{0}` is in use; end that session first")]
+    Busy(SessionId),
     /// A newer program wrote it.
     #[error("{path} was written by a newer version (format {found}); update caret to open it")]
     TooNew {

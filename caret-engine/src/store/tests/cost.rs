@@ -1,0 +1,69 @@
+//! What a turn costs must not depend on how long the chat is.
+
+use super::*;
+use crate::store::DiskStore;
+
+/// Nanoseconds on a processor and bytes written by this thread.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    processor_ns: u64,
+    written_bytes: u64,
+}
+
+fn spent() -> Spent {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    let io = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    let written = io.lines().find_map(|line| line.strip_prefix("write_bytes: ")).unwrap();
+    Spent {
+        processor_ns: schedule.split(' ').next().unwrap().parse().unwrap(),
+        written_bytes: written.parse().unwrap(),
+    }
+}
+
+/// One turn as a process of its own would have it: everything is opened anew, and each step is recorded.
+fn one_turn(store: &DiskStore, number: usize) {
+    let chat = store.open(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
+    let hold = chat.hold().unwrap().unwrap();
+    let mut state = chat.state().unwrap();
+    let events = stamped(state.last_seq, turn(&format!("t{number}"), &format!("question {number}")));
+    for event in events.chunks(2) {
+        chat.append(event).unwrap();
+    }
+    state.last_seq += events.len() as u64;
+    state.turns += 1;
+    chat.end_turn(&state).unwrap();
+    drop(hold);
+}
+
+fn average(store: &DiskStore, turns: std::ops::Range<usize>) -> Spent {
+    let count = turns.len() as u64;
+    let before = spent();
+    turns.for_each(|number| one_turn(store, number));
+    let after = spent();
+    Spent {
+        processor_ns: (after.processor_ns - before.processor_ns) / count,
+        written_bytes: (after.written_bytes - before.written_bytes) / count,
+    }
+}
+
+#[test]
+fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let store = store_at(folder.path(), false);
+    (0..5).for_each(|number| one_turn(&store, number));
+    let short = average(&store, 5..37);
+    // Up to 2,000 messages in larger steps, so that the test is quick.
+    let chat = store.open(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
+    for part in 0..10 {
+        let events = (0..46).flat_map(|number| turn(&format!("l{part}-{number}"), "question")).collect();
+        run(&*chat, events);
+    }
+    drop(chat);
+    assert!(
+        store.open(Path::new(CWD), &SessionId::new(CHAT)).unwrap().messages(u64::MAX).unwrap().len() >= 1_980
+    );
+    let long = average(&store, 1_000..1_064);
+    println!("short {short:?}\nlong {long:?}");
+    assert!(long.processor_ns * 10 <= short.processor_ns * 16, "{short:?} {long:?}");
+    assert!(long.written_bytes * 10 <= short.written_bytes * 16, "{short:?} {long:?}");
+}

@@ -1,0 +1,95 @@
+//! `about` and `status`: what this is, where it runs, and who is signed in.
+//!
+//! Other programs decide by these answers whether they work with us, so labels and keys are the documented ones.
+//! The local models need no account; so that callers do not ask for one, the local user counts as signed in.
+
+use super::Call;
+use crate::args::values::Format;
+use crate::environment::Environment;
+use crate::exit::{Exit, Failure};
+use crate::{models, version};
+use serde_json::json;
+
+/// Shows version and environment.
+pub fn run(call: Call<'_>, format: Format) -> Result<Exit, Failure> {
+    let settings = call.settings()?;
+    let chosen = settings.chosen_model();
+    let list = models::list();
+    let model = list.iter().find(|model| model.id == chosen).map_or(chosen, |model| &model.name);
+    let email = email(call.environment);
+    let shell = shell(call.environment);
+    let terminal = call.environment.text("TERM_PROGRAM").or_else(|| call.environment.text("TERM"));
+    let terminal = terminal.unwrap_or("unknown");
+    match format {
+        Format::Json => call.output.json(&json!({
+            "cliVersion": version::DATE,
+            "model": model,
+            "subscriptionTier": null,
+            "osPlatform": platform(),
+            "osArch": architecture(),
+            "userEmail": email,
+            "terminalProgram": terminal,
+            "shell": shell,
+            "lastRequestId": null,
+            "version": version::SEMANTIC,
+            "invokedAs": call.invoked.name(),
+        }))?,
+        Format::Text => {
+            let system = format!("{} ({})", platform(), architecture());
+            let rows = [
+                ("CLI Version", version::DATE),
+                ("Version", version::SEMANTIC),
+                ("Model", model),
+                ("OS", system.as_str()),
+                ("Terminal", terminal),
+                ("Shell", shell),
+                ("User Email", email.as_str()),
+            ];
+            let rows: String = rows.iter().map(|(label, value)| format!("{label:<20}{value}\n")).collect();
+            call.output.write(&format!("About Caret CLI\n\n{rows}"))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// Shows who is signed in.
+pub fn status(call: Call<'_>, format: Format) -> Result<Exit, Failure> {
+    let email = email(call.environment);
+    match format {
+        Format::Text => call.output.line(&format!("✓ Logged in as {email}"))?,
+        Format::Json => call.output.json(&json!({
+            "status": "authenticated",
+            "isAuthenticated": true,
+            "hasAccessToken": false,
+            "hasRefreshToken": false,
+            "userInfo": { "email": email, "userId": rustix::process::getuid().as_raw() },
+        }))?,
+    }
+    Ok(Exit::Success)
+}
+
+fn email(environment: &Environment) -> String {
+    format!("{}@localhost", crate::output::harmless(environment.user()))
+}
+
+fn shell(environment: &Environment) -> &str {
+    let path = environment.text("SHELL").unwrap_or("sh");
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The system's name, as the documented program writes it.
+fn platform() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    }
+}
+
+/// The processor's name, as the documented program writes it.
+fn architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}

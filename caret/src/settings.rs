@@ -1,0 +1,405 @@
+//! What arguments, environment and configuration mean together.
+//!
+//! This is the only place where they meet. What comes out has no "unset" that stands for a default and no path
+//! that was not resolved; only it goes further down. The order of checks is promised to callers: options,
+//! authentication, trust, output format and prompt, model.
+
+mod session;
+mod workspace;
+
+use crate::args::options::Options;
+use crate::args::values::{Color, EventSet, ExitCodes, InputFormat, OutputFormat, WorkMode};
+use crate::config::{Config, Origin, ProjectTrust, Rule, UserFile};
+use crate::environment::{Environment, Stdin};
+use crate::exit::{Exit, ExitStyle, Failure};
+use crate::models::{self, ModelChoice};
+use crate::roots::{Invoked, Roots};
+use crate::{prompt, trust};
+use caret_protocol::event::Mode;
+pub use session::{SessionChoice, choose as new_chat};
+use std::path::PathBuf;
+use std::time::Duration;
+pub use workspace::real_folder;
+
+/// What every command knows.
+#[derive(Debug)]
+#[expect(dead_code, reason = "the front end of print mode reads the rest")]
+pub struct Settings {
+    /// The name that the program was called by.
+    pub invoked: Invoked,
+    /// Where the user's things are; absent only with `--no-save`.
+    pub roots: Option<Roots>,
+    /// The physical workspace path.
+    pub workspace: PathBuf,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// What the files say.
+    pub config: Config,
+}
+
+/// What a run of the agent knows.
+#[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "the front end of print mode reads them"))]
+pub struct RunSettings {
+    /// What every command knows.
+    pub common: Settings,
+    /// What the user says; empty with `--input-format stream-json`.
+    pub prompt: String,
+    /// Further folders to work in.
+    pub additional: Vec<PathBuf>,
+    /// How the run answers.
+    pub output: OutputSettings,
+    /// How the run is prompted.
+    pub input: InputFormat,
+    /// Who answers.
+    pub model: ModelChoice,
+    /// What the agent may do.
+    pub mode: Mode,
+    /// Whether everything runs that is not denied.
+    pub force: bool,
+    /// What is allowed without asking.
+    pub allow: Vec<Rule>,
+    /// What is never allowed.
+    pub deny: Vec<Rule>,
+    /// What ends the run.
+    pub limits: Limits,
+    /// Which exit codes are used.
+    pub exit_style: ExitStyle,
+    /// Whether a denied tool makes the run a failure.
+    pub fail_on_denied: bool,
+    /// Which chat.
+    pub session: SessionChoice,
+    /// The title of a new chat.
+    pub title: Option<String>,
+    /// Whether the chat is kept on disk.
+    pub saving: Saving,
+    /// Where a credential came from.
+    pub credential: Credential,
+}
+
+/// How a run answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputSettings {
+    /// The form.
+    pub format: OutputFormat,
+    /// Whether text deltas are streamed.
+    pub partial: bool,
+    /// Which events are streamed.
+    pub events: EventSet,
+    /// Whether warnings are kept back.
+    pub quiet: bool,
+    /// Whether more is said on stderr.
+    pub debug: bool,
+    /// Whether stderr may be coloured.
+    pub color: bool,
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Model calls.
+    pub turns: Option<u64>,
+    /// Wall time.
+    pub time: Option<Duration>,
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub cost: Option<f64>,
+}
+
+/// Whether a chat is kept on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saving {
+    /// It is.
+    OnDisk,
+    /// It is gone with the process.
+    Nothing,
+}
+
+/// Where a credential came from. The credential itself is not kept here, so that it cannot be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// From the command line.
+    Flag,
+    /// From the environment.
+    Environment,
+    /// There is none; the local models need none.
+    Local,
+}
+
+impl Credential {
+    /// The documented word for it.
+    #[expect(dead_code, reason = "the front end of print mode shows it")]
+    pub fn source(self) -> &'static str {
+        match self {
+            Self::Flag => "flag",
+            Self::Environment => "env",
+            Self::Local => "login",
+        }
+    }
+}
+
+impl Settings {
+    /// Works out what every command needs, with the configuration as it counts here. Nothing is written.
+    pub fn find(invoked: Invoked, options: &Options, environment: &Environment) -> Result<Self, Failure> {
+        let mut settings = Self::without_config(invoked, options, environment)?;
+        settings.config = Config::of_user(settings.roots.as_ref(), UserFile::Leave);
+        let trust = match settings.standing() {
+            trust::Standing::Trusted => ProjectTrust::Trusted,
+            _ => ProjectTrust::Untrusted,
+        };
+        settings.config.add_project(&settings.workspace, trust);
+        overlay(&mut settings.config, options, environment);
+        Ok(settings)
+    }
+
+    fn without_config(
+        invoked: Invoked,
+        options: &Options,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let roots = match (Roots::find(invoked, environment), options.no_save) {
+            (Ok(roots), _) => Some(roots),
+            (Err(_), true) => None,
+            (Err(failure), false) => return Err(failure),
+        };
+        let workspace = workspace::find(options.workspace.as_deref(), environment)?;
+        Ok(Self { invoked, roots, workspace, home: environment.home(), config: Config::default() })
+    }
+
+    /// The folders of the user, which only a run that keeps nothing can do without.
+    pub fn roots(&self) -> Result<&Roots, Failure> {
+        self.roots.as_ref().ok_or_else(|| {
+            Failure::new(Exit::Configuration, "there is no home directory: set HOME or CARET_HOME")
+        })
+    }
+
+    /// Whether the workspace is trusted; when that cannot be found out, it is not.
+    pub fn standing(&self) -> trust::Standing {
+        let standing = self.roots.as_ref().map(|roots| trust::standing(roots, &self.workspace));
+        standing.and_then(Result::ok).unwrap_or(trust::Standing::Unknown)
+    }
+
+    /// The model that a run would use, as it was chosen.
+    pub fn chosen_model(&self) -> &str {
+        let configured =
+            self.config.text("selectedModel.modelId").or_else(|| self.config.text("model.modelId"));
+        let Some((id, origin)) = configured else { return models::DEFAULT };
+        // A model that the documented program wrote into the shared file is not a choice for this one.
+        let is_typed = matches!(origin, Origin::Environment(_) | Origin::Flag(_));
+        match is_typed || models::choose(id, &models::list()).is_ok() {
+            true => id,
+            false => models::DEFAULT,
+        }
+    }
+}
+
+impl RunSettings {
+    /// Works out what a run needs, in the promised order of checks.
+    pub fn find(
+        invoked: Invoked,
+        options: &Options,
+        words: &[String],
+        environment: &Environment,
+        now_ms: u64,
+    ) -> Result<Self, Failure> {
+        let session = session::choose(options)?;
+        check_options(options)?;
+        let mut common = Settings::without_config(invoked, options, environment)?;
+        let additional = workspace::find_additional(&options.add_dir, environment)?;
+        pass_trust_gate(&common, options, now_ms)?;
+        let file = if options.no_save { UserFile::Leave } else { UserFile::Make };
+        common.config = Config::of_user(common.roots.as_ref(), file);
+        common.config.add_project(&common.workspace, ProjectTrust::Trusted);
+        overlay(&mut common.config, options, environment);
+        let input = options.input_format.unwrap_or_default();
+        let prompt = make_prompt(input, words, environment)?;
+        let model = models::choose(common.chosen_model(), &models::list())?;
+        Ok(Self {
+            prompt,
+            additional,
+            output: output_settings(options, environment),
+            input,
+            model,
+            mode: mode(options),
+            force: common.config.text("approvalMode").is_some_and(|(mode, _)| mode == "unrestricted"),
+            allow: common.config.rules("allow"),
+            deny: common.config.rules("deny"),
+            limits: limits(options),
+            exit_style: exit_style(options, environment),
+            fail_on_denied: options.fail_on_denied,
+            session,
+            title: options.name.clone(),
+            saving: if options.no_save { Saving::Nothing } else { Saving::OnDisk },
+            credential: credential(options, environment),
+            common,
+        })
+    }
+}
+
+/// Whether this run is for a program or a script, so that no screen is needed.
+pub fn is_print(options: &Options, environment: &Environment) -> bool {
+    options.print || !environment.stdout_is_terminal || environment.stdin != Stdin::Terminal
+}
+
+/// Which exit codes are used.
+pub fn exit_style(options: &Options, environment: &Environment) -> ExitStyle {
+    match (options.exit_codes, environment.text("CARET_EXIT_CODES")) {
+        (Some(ExitCodes::Detailed), _) | (None, Some("detailed")) => ExitStyle::Detailed,
+        _ => ExitStyle::Plain,
+    }
+}
+
+/// Options that cannot stand together, or not without each other.
+pub fn check_options(options: &Options) -> Result<(), Failure> {
+    if let Some(name) = options.later.missing() {
+        return Err(Failure::not_available(format!("the option '{name}'")));
+    }
+    if options.plan && options.mode == Some(WorkMode::Ask) {
+        return Err(conflict("--plan", "--mode ask"));
+    }
+    let streams = options.output_format == Some(OutputFormat::StreamJson);
+    if options.stream_partial_output && !streams {
+        return Err(needs("--stream-partial-output", "--print and --output-format stream-json"));
+    }
+    if options.input_format == Some(InputFormat::StreamJson) && !streams {
+        return Err(needs("--input-format stream-json", "--print and --output-format stream-json"));
+    }
+    if options.events == Some(EventSet::Extended)
+        && options.output_format.unwrap_or_default() == OutputFormat::Text
+    {
+        return Err(needs("--events extended", "--output-format json or stream-json"));
+    }
+    Ok(())
+}
+
+/// Options that only print mode has; the first that was given, with what it needs.
+pub fn check_screen_options(options: &Options) -> Result<(), Failure> {
+    let given = [
+        (options.stream_partial_output, "--stream-partial-output"),
+        (options.output_format.is_some(), "--output-format"),
+        (options.input_format.is_some(), "--input-format"),
+    ];
+    match given.into_iter().find(|(given, _)| *given) {
+        Some((_, name)) => Err(needs(name, "--print")),
+        None => Ok(()),
+    }
+}
+
+/// What environment and command line say, as the topmost layers of the configuration.
+fn overlay(config: &mut Config, options: &Options, environment: &Environment) {
+    if let Some(script) = environment.text("CARET_SCRIPT") {
+        let origin = Origin::Environment("CARET_SCRIPT");
+        config.add_value(origin, "selectedModel.modelId", &format!("script:{script}"));
+    }
+    if let Some(model) = &options.model {
+        config.add_value(Origin::Flag("--model"), "selectedModel.modelId", model);
+    }
+    if options.force {
+        config.add_value(Origin::Flag("--force"), "approvalMode", "unrestricted");
+    }
+}
+
+fn needs(option: &str, other: &str) -> Failure {
+    Failure::new(Exit::Usage, format!("option '{option}' can only be used with {other}"))
+}
+
+fn conflict(one: &str, other: &str) -> Failure {
+    Failure::new(Exit::Usage, format!("option '{one}' cannot be used with option '{other}'"))
+}
+
+fn pass_trust_gate(settings: &Settings, options: &Options, now_ms: u64) -> Result<(), Failure> {
+    if options.trust {
+        return match (&settings.roots, options.no_save) {
+            (Some(roots), false) => trust::add(roots, &settings.workspace, now_ms).map_err(|error| {
+                let remedy =
+                    "use --force to trust it for this run only, or --no-save to keep nothing on disk";
+                Failure::new(Exit::Configuration, format!("trust cannot be recorded: {error}; {remedy}"))
+            }),
+            _ => Ok(()),
+        };
+    }
+    match settings.standing() {
+        trust::Standing::Trusted => Ok(()),
+        _ if options.force => Ok(()),
+        standing => Err(trust_required(settings, standing)),
+    }
+}
+
+fn trust_required(settings: &Settings, standing: trust::Standing) -> Failure {
+    let path = crate::output::harmless(&settings.workspace.to_string_lossy());
+    let why = match standing {
+        trust::Standing::Changed => "Files that can steer the agent have changed since you trusted it.\n",
+        _ => "",
+    };
+    let message = format!(
+        "⚠ Workspace Trust Required\n\nThe agent can read, change and run files in this directory, and files in it \
+         can steer the agent.\n{why}\n  {path}\n\nPass --trust, --yolo, or -f if you trust this directory"
+    );
+    Failure::exact(Exit::NotPermitted, message)
+}
+
+fn make_prompt(input: InputFormat, words: &[String], environment: &Environment) -> Result<String, Failure> {
+    match input {
+        InputFormat::Text => prompt::make(words, environment.stdin, std::io::stdin().lock()),
+        InputFormat::StreamJson if words.is_empty() => Ok(String::new()),
+        InputFormat::StreamJson => prompt::make(words, Stdin::Nothing, std::io::empty()),
+    }
+}
+
+fn output_settings(options: &Options, environment: &Environment) -> OutputSettings {
+    OutputSettings {
+        format: options.output_format.unwrap_or_default(),
+        partial: options.stream_partial_output,
+        events: options.events.unwrap_or_default(),
+        quiet: options.quiet,
+        debug: options.debug,
+        color: color(options.color.unwrap_or_default(), environment),
+    }
+}
+
+fn color(wanted: Color, environment: &Environment) -> bool {
+    let is_set = |name| environment.text(name).is_some_and(|value| value != "0");
+    match wanted {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto if environment.text("NO_COLOR").is_some() => false,
+        Color::Auto if is_set("FORCE_COLOR") || is_set("CLICOLOR_FORCE") => true,
+        Color::Auto => {
+            let plain = environment.text("TERM") == Some("dumb") || environment.text("CLICOLOR") == Some("0");
+            environment.stderr_is_terminal && !plain
+        }
+    }
+}
+
+fn mode(options: &Options) -> Mode {
+    match options.mode {
+        Some(WorkMode::Ask) => Mode::Ask,
+        Some(WorkMode::Plan) => Mode::Plan,
+        None if options.plan => Mode::Plan,
+        None => Mode::Agent,
+    }
+}
+
+fn limits(options: &Options) -> Limits {
+    Limits {
+        turns: options.max_turns,
+        time: options.timeout,
+        tokens: options.max_tokens,
+        cost: options.max_cost,
+    }
+}
+
+fn credential(options: &Options, environment: &Environment) -> Credential {
+    let from_flags = options.api_key.is_some() || options.auth_token.is_some();
+    let from_environment =
+        ["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"].iter().any(|name| environment.text(name).is_some());
+    match (from_flags, from_environment) {
+        (true, _) => Credential::Flag,
+        (false, true) => Credential::Environment,
+        (false, false) => Credential::Local,
+    }
+}
+
+#[cfg(test)]
+mod tests;

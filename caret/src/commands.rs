@@ -10,7 +10,7 @@ mod doctor;
 mod link;
 mod models;
 mod prompt;
-mod sessions;
+pub mod sessions;
 mod shell_integration;
 mod trust;
 mod update;

@@ -165,6 +165,12 @@ impl Config {
         Some((value.as_str()?, origin))
     }
 
+    /// The texts of a list.
+    pub fn texts(&self, key: &str) -> Vec<String> {
+        let list = self.get(key).and_then(|(value, _)| value.as_array());
+        list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    }
+
     /// The rules of `permissions.allow` or `permissions.deny` of all layers, lowest first.
     pub fn rules(&self, list: &str) -> Vec<Rule> {
         let mut rules: Vec<Rule> = Vec::new();

@@ -112,8 +112,33 @@ impl Environment {
             .collect()
     }
 
+    /// The folder that the program was started in.
+    pub fn folder(&self) -> &Path {
+        self.folder.as_deref().unwrap_or(Path::new("/"))
+    }
+
+    /// Where temporary files go.
+    pub fn temporary(&self) -> PathBuf {
+        self.path("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"))
+    }
+
+    /// This program, to be started again; also after its file was replaced by an update.
+    pub fn own_program(&self) -> PathBuf {
+        let running = PathBuf::from("/proc/self/exe");
+        if running.exists() { running } else { self.executable.clone().unwrap_or(running) }
+    }
+
+    /// The name of the time zone.
+    pub fn time_zone(&self) -> String {
+        if let Some(zone) = self.text("TZ").filter(|zone| !zone.is_empty()) {
+            return zone.trim_start_matches(':').to_owned();
+        }
+        let linked = std::fs::read_link("/etc/localtime").unwrap_or_default();
+        let linked = linked.to_string_lossy();
+        linked.split_once("zoneinfo/").map_or_else(|| "UTC".to_owned(), |(_, zone)| zone.to_owned())
+    }
+
     /// All variables that are text, for what is told further down.
-    #[expect(dead_code, reason = "the front end of print mode gives it to the engine")]
     pub fn texts(&self) -> Vec<(String, String)> {
         let mut texts: Vec<_> = self
             .variables

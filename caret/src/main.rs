@@ -4,12 +4,16 @@
 //! ours is told in one line and never as a bare backtrace.
 #![expect(unreachable_pub, reason = "nothing is outside of a program; `pub` says what is for other modules")]
 
+mod agent;
 mod args;
+mod catalogue;
+mod chats;
 mod commands;
 mod config;
 mod environment;
 mod exit;
 mod files;
+mod front;
 mod models;
 mod near;
 mod output;
@@ -37,6 +41,12 @@ fn main() -> ExitCode {
     {
         let written = Output::default().line(version::DATE);
         return end(written.map(|()| Exit::Success), ExitStyle::Plain);
+    }
+    if let [only] = arguments.as_slice()
+        && only == agent::SUPERVISE
+    {
+        let code = u8::from(caret_engine::process::supervise().is_err());
+        return ExitCode::from(code);
     }
     let environment = Environment::of_this_machine();
     let is_detailed = args::wants_detailed_exit_codes(&arguments)

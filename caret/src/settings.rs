@@ -33,6 +33,8 @@ pub struct Settings {
     pub workspace: PathBuf,
     /// The user's home.
     pub home: Option<PathBuf>,
+    /// The name of the time zone.
+    pub time_zone: String,
     /// What the files say.
     pub config: Config,
 }
@@ -164,7 +166,7 @@ impl Settings {
             (Err(failure), false) => return Err(failure),
         };
         let workspace = workspace::find(options.workspace.as_deref(), environment)?;
-        Ok(Self { invoked, roots, workspace, home: environment.home(), config: Config::default() })
+        Ok(Self { invoked, roots, workspace, home: environment.home(), time_zone: environment.time_zone(), config: Config::default() })
     }
 
     /// The folders of the user, which only a run that keeps nothing can do without.

@@ -84,7 +84,7 @@ impl Parser<'_> {
         };
         self.position = after;
         // A second fill is impossible: each announcement is taken once.
-        let _ = pending.heredoc.body.set(body);
+        pending.heredoc.body.set(body).ok();
         Ok(())
     }
 

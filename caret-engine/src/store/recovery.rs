@@ -99,7 +99,7 @@ impl CatchUp {
             let event = Event::ToolEnded { call: open.call.clone(), outcome, started_ms: open.started_ms };
             (open.under.clone(), event)
         });
-        let end = TurnEnd { reason: EndReason::Interrupted, usage: self.usage };
+        let end = TurnEnd { reason: EndReason::Interrupted, usage: self.usage, duration_ms: 0 };
         let end = (None, Event::TurnEnded { turn: turn.clone(), end });
         let events = ends.chain([end]).zip(self.state.last_seq + 1..);
         let stamp = |((under, event), seq)| Stamped {

@@ -46,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 pub fn all() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(apply_patch::ApplyPatch::default()),
+        Arc::new(ask_question::AskQuestion::default()),
         Arc::new(delete::Delete::default()),
         Arc::new(glob::Glob::default()),
         Arc::new(grep::Grep::default()),
@@ -53,6 +54,7 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(multi_str_replace::MultiStrReplace::default()),
         Arc::new(read::Read::default()),
         Arc::new(read_todos::ReadTodos::default()),
+        Arc::new(shell::Shell::default()),
         Arc::new(str_replace::StrReplace::default()),
         Arc::new(todo_write::TodoWrite::default()),
         Arc::new(write::Write::default()),
@@ -237,9 +239,4 @@ impl ToolError {
     pub fn new(message: impl Into<String>) -> Self {
         Self(Failure::Error { message: message.into() })
     }
-}
-
-/// Every built-in tool.
-pub fn all() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(ask_question::AskQuestion::default()), Arc::new(shell::Shell::default())]
 }

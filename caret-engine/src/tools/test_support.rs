@@ -100,6 +100,7 @@ impl Bench {
             place: &self.place,
             workspace: &self.workspace,
             memory: &self.memory,
+            environment: &[],
             cancel: self.cancel.clone(),
             output: &|_| {},
             now_ms: self.now_ms,

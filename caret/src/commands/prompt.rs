@@ -14,7 +14,7 @@ pub fn run(call: Call<'_>, words: &[String]) -> Result<Exit, Failure> {
     for warning in &settings.common.config.warnings {
         call.output.warn(warning);
     }
-    start(settings)
+    crate::agent::print(&settings, call.environment)
 }
 
 /// Goes on with the latest chat.
@@ -44,10 +44,4 @@ fn no_screen(call: Call<'_>) -> Failure {
              See {name} --help for more."
         ),
     )
-}
-
-/// Hands a run over to its front end.
-fn start(settings: RunSettings) -> Result<Exit, Failure> {
-    drop(settings);
-    Err(Failure::not_available("running a prompt"))
 }

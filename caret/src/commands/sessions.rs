@@ -23,7 +23,7 @@ use std::path::Path;
 /// The chats on disk, as far as these commands need them.
 pub trait Chats {
     /// Makes an empty chat.
-    fn create(&self, cwd: &Path, id: &SessionId) -> Result<(), StoreError>;
+    fn create(&self, cwd: &Path, id: &SessionId, title: Option<&str>) -> Result<(), StoreError>;
     /// The chats of one workspace, or of all, newest first; at most `most`.
     fn list(&self, which: Which<'_>, most: usize) -> Result<Vec<SessionSummary>, StoreError>;
     /// All chats that an id, the beginning of an id, or a title can mean.
@@ -47,8 +47,7 @@ pub trait Chats {
 
 /// Opens the chats of the user.
 fn open(settings: &Settings) -> Result<Box<dyn Chats>, Failure> {
-    let place = settings.roots()?.chats();
-    Err(Failure::not_available(format!("chats on disk (they would be in {})", place.display())))
+    Ok(Box::new(crate::chats::store(settings)?))
 }
 
 /// `create-chat`
@@ -58,7 +57,7 @@ pub fn create(call: Call<'_>) -> Result<Exit, Failure> {
         _ => return Err(Failure::new(Exit::Usage, "'create-chat' makes a new chat and resumes none")),
     };
     let settings = call.settings()?;
-    open(&settings)?.create(&settings.workspace, &id).map_err(|error| told(&error))?;
+    open(&settings)?.create(&settings.workspace, &id, call.options.name.as_deref()).map_err(|error| told(&error))?;
     call.output.line(id.as_str())?;
     Ok(Exit::Success)
 }
@@ -158,6 +157,21 @@ pub fn search(call: Call<'_>, arguments: &Search) -> Result<Exit, Failure> {
 /// The N-th most recent chat of the workspace.
 pub fn latest(settings: &Settings, number: usize) -> Result<SessionSummary, Failure> {
     nth(&*open(settings)?, &settings.workspace, number)
+}
+
+/// Tells when an id belongs to a chat of another workspace: here it starts a new one.
+pub fn warn_of_elsewhere(settings: &Settings, id: &SessionId, quiet: bool) -> Result<(), Failure> {
+    let roots = settings.roots()?;
+    let here = caret_engine::store::project_id(&settings.workspace);
+    if quiet || roots.chats().join(here).join(id.as_str()).exists() {
+        return Ok(());
+    }
+    let projects = roots.chats().read_dir().into_iter().flatten().flatten();
+    if projects.into_iter().any(|project| project.path().join(id.as_str()).exists()) {
+        let text = format!("chat {id} belongs to another workspace; a new one is started under its id here");
+        crate::output::Output::default().warn(&text);
+    }
+    Ok(())
 }
 
 /// How a chat is resumed.

@@ -137,6 +137,20 @@ pub fn write(path: &Path, values: &Map<String, Value>) -> io::Result<()> {
     }
 }
 
+/// Adds a rule to `permissions.allow` of the user's file.
+pub fn allow(path: &Path, rule: &str) -> Result<(), String> {
+    change(path, |values| {
+        let mut rules = match value::look_up(values, "/permissions/allow") {
+            Some(Value::Array(rules)) => rules.clone(),
+            _ => Vec::new(),
+        };
+        if !rules.iter().any(|known| known == rule) {
+            rules.push(Value::from(rule));
+        }
+        value::set(values, "permissions.allow", Value::Array(rules))
+    })
+}
+
 /// Changes the user's file: reads it, lets `change` have the values, adds the fields that must be there, and
 /// writes it. A file that cannot be read or understood is not touched.
 pub fn change(

@@ -2,7 +2,7 @@
 
 mod driver;
 mod neutral;
-pub(crate) mod print;
+pub mod print;
 mod printer;
 mod progress;
 mod signals;

@@ -1,0 +1,163 @@
+//! From settings to an agent that runs: the only place where the program puts the engine together.
+
+use crate::environment::Environment;
+use crate::exit::{Exit, Failure};
+use crate::front::print::{self, PrintFormat, PrintSettings};
+use crate::catalogue::Models;
+use crate::models::ModelChoice;
+use crate::settings::{RunSettings, Saving, SessionChoice};
+use crate::{args::values, chats, commands, config, version};
+use caret_engine::clock::SystemClock;
+use caret_engine::engine::{Engine, EngineSettings, Limits};
+use caret_engine::permission::Policy;
+use caret_engine::process::Supervisor;
+use caret_engine::store::Store;
+use caret_engine::store::MemoryStore;
+use caret_engine::tools::{self, Toolbox};
+use caret_engine::workspace::LocalWorkspace;
+use caret_protocol::agent::{About, Open};
+use caret_protocol::ids::SessionId;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The hidden command that a supervisor is started with.
+pub const SUPERVISE: &str = "__supervise";
+
+/// What commands may see of the user's environment, besides `LC_*` and what the user lists.
+const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TZ", "TMPDIR"];
+
+/// Runs a prompt, or a driver's conversation, in print mode.
+pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Fault, format!("the runtime cannot be started: {error}")))?;
+    let session = session(settings)?;
+    let workspace = settings.common.workspace.clone();
+    let engine = engine(settings, environment)?;
+    let open = Open { cwd: workspace.clone(), session, title: settings.title.clone() };
+    let local = Arc::new(LocalWorkspace::new(workspace, supervisor(settings, environment)));
+    let print_settings = print_settings(settings, environment);
+    let exit = runtime.block_on(print::run(&engine, open, local, &print_settings, keep_rule(settings)));
+    // A blocked read of a slow disk must not hold up the end of the process.
+    runtime.shutdown_background();
+    Ok(exit)
+}
+
+fn session(settings: &RunSettings) -> Result<SessionId, Failure> {
+    match &settings.session {
+        SessionChoice::New(id) => Ok(id.clone()),
+        SessionChoice::Resume(id) => {
+            commands::sessions::warn_of_elsewhere(&settings.common, id, settings.output.quiet)?;
+            Ok(id.clone())
+        }
+        SessionChoice::Latest(number) => {
+            commands::sessions::latest(&settings.common, *number).map(|chat| chat.session)
+        }
+    }
+}
+
+fn engine(settings: &RunSettings, environment: &Environment) -> Result<Engine, Failure> {
+    let common = &settings.common;
+    let store: Arc<dyn Store> = match settings.saving {
+        Saving::OnDisk => Arc::new(chats::store(common)?),
+        Saving::Nothing => Arc::new(MemoryStore::new()),
+    };
+    let tokens = |rules: &[config::Rule]| rules.iter().map(|rule| rule.token.clone()).collect::<Vec<_>>();
+    let (policy, warnings) = Policy::new(&tokens(&settings.allow), &tokens(&settings.deny), settings.force);
+    let output = crate::output::Output { quiet: settings.output.quiet };
+    for warning in warnings {
+        output.warn(&warning);
+    }
+    let models = Models::new(environment.folder().to_owned());
+    let model = settings.model.id();
+    models.check(&settings.model)?;
+    Ok(Engine::new(EngineSettings {
+        about: About { name: "caret".into(), version: version::DATE.into() },
+        store,
+        models: Arc::new(models),
+        model,
+        key_source: settings.credential.source().into(),
+        mode: settings.mode,
+        policy,
+        limits: limits(settings),
+        tools: Toolbox::new(tools::all()),
+        outputs: outputs(settings, environment),
+        home: common.home.clone(),
+        invoked_as: common.invoked.name().into(),
+        clock: Arc::new(SystemClock),
+    }))
+}
+
+fn limits(settings: &RunSettings) -> Limits {
+    Limits {
+        steps: settings.limits.turns.map(|turns| u32::try_from(turns).unwrap_or(u32::MAX)),
+        tokens: settings.limits.tokens,
+        time: settings.limits.time,
+    }
+}
+
+/// Where long outputs are kept: beside the project's other things, or with temporary files.
+fn outputs(settings: &RunSettings, environment: &Environment) -> PathBuf {
+    match (&settings.common.roots, settings.saving) {
+        (Some(roots), Saving::OnDisk) => {
+            roots.project(&settings.common.workspace.to_string_lossy()).join("terminals")
+        }
+        _ => environment.temporary().join(format!("caret-{}", std::process::id())),
+    }
+}
+
+fn supervisor(settings: &RunSettings, environment: &Environment) -> Supervisor {
+    let wanted = settings.common.config.texts("environment");
+    let passes = |name: &str| {
+        PASSED_ON.contains(&name) || name.starts_with("LC_") || wanted.iter().any(|wanted| wanted == name)
+    };
+    let shells = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].map(PathBuf::from);
+    let bash = shells.into_iter().find(|shell| shell.exists()).or_else(|| environment.find_program("bash"));
+    Supervisor {
+        program: environment.own_program(),
+        args: vec![SUPERVISE.into()],
+        shell: bash.unwrap_or_else(|| Path::new("/bin/sh").to_owned()),
+        environment: environment.texts().into_iter().filter(|(name, _)| passes(name)).collect(),
+    }
+}
+
+fn print_settings(settings: &RunSettings, environment: &Environment) -> PrintSettings {
+    let output = settings.output;
+    PrintSettings {
+        format: match output.format {
+            values::OutputFormat::Text => PrintFormat::Text,
+            values::OutputFormat::Json => PrintFormat::Json,
+            values::OutputFormat::StreamJson => PrintFormat::StreamJson { partial: output.partial },
+        },
+        extended: output.events == values::EventSet::Extended,
+        driven: settings.input == values::InputFormat::StreamJson,
+        prompt: settings.prompt.clone(),
+        quiet: output.quiet,
+        terminal: environment.stdout_is_terminal,
+        color: output.color,
+        fail_on_denied: settings.fail_on_denied,
+    }
+}
+
+/// Adds a rule that the user chose to keep to the user's file.
+fn keep_rule(settings: &RunSettings) -> Box<dyn Fn(&str) + Send + Sync> {
+    let file = settings.common.roots.as_ref().map(crate::roots::Roots::config_file);
+    let output = crate::output::Output { quiet: settings.output.quiet };
+    Box::new(move |rule| {
+        let Some(file) = &file else { return };
+        if let Err(problem) = config::file::allow(file, rule) {
+            output.warn(&format!("the rule {rule} holds for this run only: {problem}"));
+        }
+    })
+}
+
+impl ModelChoice {
+    /// The id that the engine's catalogue takes.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Listed { id, .. } => id.clone(),
+            Self::Script(file) => format!("script:{file}"),
+        }
+    }
+}

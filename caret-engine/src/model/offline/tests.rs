@@ -234,6 +234,10 @@ fn one_step_is_one_call_and_a_sentence() {
         ```
     "#]],
     );
+}
+
+#[test]
+fn lists_and_counts_are_one_call_and_a_sentence() {
     check(
         "todo: a, b",
         &[],
@@ -280,6 +284,10 @@ fn edits_read_first() {
         Replaced "o" with "0" in `x.txt` in 2 places.
     "#]],
     );
+}
+
+#[test]
+fn appending_holds_on_to_the_end_of_the_file() {
     check(
         "append 'four' to x.txt",
         &[THREE],
@@ -298,6 +306,10 @@ fn edits_read_first() {
         Added 1 line to `x.txt`.
     "#]],
     );
+}
+
+#[test]
+fn appending_to_what_has_no_end_is_a_write_or_is_left_alone() {
     check(
         "append 'four' to x.txt",
         &["[the file is empty]"],

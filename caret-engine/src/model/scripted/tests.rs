@@ -379,3 +379,14 @@ async fn waiting_takes_the_time_that_is_written() {
     ask(&model, &[user("x")]).await;
     assert_eq!(start.elapsed(), Duration::from_millis(2050));
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_script_or_an_error(text in "(?s)(version = 1\n)?(\\[\\[turn\\]\\]\nemit = \\[)?.{0,80}(\\])?") {
+        for name in ["a.toml", "a.json", "a"] {
+            if let Err(error) = check(&text, &SourceName::new(name)) {
+                assert!(error.to_string().starts_with(name), "{error}");
+            }
+        }
+    }
+}

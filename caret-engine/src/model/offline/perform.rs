@@ -32,6 +32,7 @@ pub(super) fn next(step: &Step, heard: &[Heard<'_>]) -> Move {
         Step::Replace { path, old, new, extent } => replace(path, old, new, *extent, heard),
         Step::ReplaceSomewhere { old, new, extent } => replace_somewhere(old, new, *extent, heard),
         Step::Count { what, path } => count(*what, path, heard),
+        Step::Read { path, part: Part::Last { count } } => read_end(path, *count, heard),
         Step::Say(text) => Move::Done(text.clone()),
         Step::Unknown { text } => {
             Move::Failed(format!("I did not understand {}; say `help` for what I do.", quote(text)))
@@ -139,13 +140,9 @@ fn read_done(path: &str, part: Part, text: &str) -> String {
     match part {
         Part::Whole if read.is_cut() => format!("{} begins with:\n{}", tick(path), fenced(&body)),
         Part::Whole => format!("{} has {}:\n{}", tick(path), counted(count, "line"), fenced(&body)),
-        Part::Last { count: wanted } => {
-            let lines: Vec<&str> = body.trim_end_matches('\n').lines().collect();
-            let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-            let end = lines[lines.len().saturating_sub(wanted)..].join("\n");
-            format!("{}{part}:\n{}", tick(path), fenced(&end))
+        Part::Lines { .. } | Part::From { .. } | Part::Last { .. } => {
+            format!("{}{part}:\n{}", tick(path), fenced(&body))
         }
-        Part::Lines { .. } | Part::From { .. } => format!("{}{part}:\n{}", tick(path), fenced(&body)),
     }
 }
 
@@ -171,6 +168,10 @@ fn read_all(path: &str, heard: &[Heard<'_>]) -> Result<(Lines, usize), Move> {
                 if from == 0 { json!({ "path": path }) } else { json!({ "path": path, "offset": from + 1 }) },
             ));
         };
+        // The piece behind a final newline counts as a line but cannot be read.
+        if part.is_error && used > 0 && part.text.contains("past the end") {
+            return Ok((all, used + 1));
+        }
         if part.is_error {
             return Err(Move::Failed(format!("I could not read {}: {}", tick(path), reason(part.text))));
         }
@@ -183,6 +184,23 @@ fn read_all(path: &str, heard: &[Heard<'_>]) -> Result<(Lines, usize), Move> {
         }
     }
     Err(Move::Failed(format!("{} is too long for me to read to its end.", tick(path))))
+}
+
+/// The last lines of a file, which is read to its end for them.
+fn read_end(path: &str, wanted: u64, heard: &[Heard<'_>]) -> Move {
+    let (lines, _) = match read_all(path, heard) {
+        Ok(read) => read,
+        Err(next) => return next,
+    };
+    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).min(lines.lines.len());
+    let end: Vec<&str> =
+        lines.lines[lines.lines.len() - wanted..].iter().map(|(_, text)| text.as_str()).collect();
+    Move::Done(match lines.is_empty_file() {
+        true => format!("{} is empty.", tick(path)),
+        false => {
+            format!("{}, the last {}:\n{}", tick(path), counted(wanted, "line"), fenced(&end.join("\n")))
+        }
+    })
 }
 
 fn count(what: Counted, path: &str, heard: &[Heard<'_>]) -> Move {

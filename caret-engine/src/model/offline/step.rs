@@ -145,14 +145,16 @@ impl Step {
 
     /// Whether one call that reads is all it needs, so that it may run beside its neighbours.
     pub(super) fn is_one_read(&self) -> bool {
-        matches!(
+        let to_the_end = matches!(self, Self::Read { part: Part::Last { .. }, .. });
+        let reads = matches!(
             self,
             Self::Read { .. }
                 | Self::List { .. }
                 | Self::Search { .. }
                 | Self::Find { .. }
                 | Self::CountFiles { .. }
-        )
+        );
+        reads && !to_the_end
     }
 
     /// The file it is about.

@@ -203,6 +203,10 @@ fn one_step_is_one_call_and_a_sentence() {
         Exit code 0.
     "#]],
     );
+}
+
+#[test]
+fn looking_is_one_call_and_up_to_20_lines() {
     check(
         "search for files containing 'a.b'",
         &["./a.txt"],
@@ -234,6 +238,10 @@ fn one_step_is_one_call_and_a_sentence() {
         ```
     "#]],
     );
+}
+
+#[test]
+fn lists_and_counts_are_one_call_and_a_sentence() {
     check(
         "todo: a, b",
         &[],
@@ -280,6 +288,10 @@ fn edits_read_first() {
         Replaced "o" with "0" in `x.txt` in 2 places.
     "#]],
     );
+}
+
+#[test]
+fn appending_holds_on_to_the_end_of_the_file() {
     check(
         "append 'four' to x.txt",
         &[THREE],
@@ -298,6 +310,10 @@ fn edits_read_first() {
         Added 1 line to `x.txt`.
     "#]],
     );
+}
+
+#[test]
+fn appending_to_what_has_no_end_is_a_write_or_is_left_alone() {
     check(
         "append 'four' to x.txt",
         &["[the file is empty]"],
@@ -331,6 +347,18 @@ fn edits_read_first() {
         call_0_d1911b84 Read {"path":"x.txt"}
         I could not make out how `x.txt` ends, so I left it alone.
     "#]],
+    );
+    check(
+        "how many lines are in a.txt?",
+        &[
+            "     1|a\n[lines 1-1 of 2 shown; continue with offset 2]",
+            "Error: `offset` 2 is past the end: the file has 1 lines",
+        ],
+        expect![[r#"
+            call_0_d1911b84 Read {"path":"a.txt"}
+            call_1_59d24b4e Read {"path":"a.txt","offset":2}
+            `a.txt` has 1 line.
+        "#]],
     );
     check(
         "append 'z' to long.txt",

@@ -308,10 +308,12 @@ impl Line<'_> {
             found.push(path);
             let back = self.at;
             self.skip(&["and", "&", "plus"]);
-            if self.clone().file().is_none() {
+            let here = self.at;
+            if self.file().is_none() {
                 self.at = back;
                 break;
             }
+            self.at = here;
         }
         found
     }

@@ -6,8 +6,11 @@
 use super::fill::{self, Template};
 use super::script::{Call, Emit, Fault};
 use caret_protocol::content::Usage;
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
+use std::fmt;
 
 /// The text of one entry may not get longer than this.
 const LONGEST: usize = 64 << 20;
@@ -103,6 +106,26 @@ impl Entry {
             return Err("`chunk` and `times` are at least 1".into());
         }
         Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Emit {
+    /// Changes the entry while its table is being read, as errors only then get its place in the file.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Table;
+        impl<'de> Visitor<'de> for Table {
+            type Value = Emit;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a table such as `{ text = \"…\" }`")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Emit, A::Error> {
+                let entry = Entry::deserialize(MapAccessDeserializer::new(map))?;
+                Emit::try_from(entry).map_err(A::Error::custom)
+            }
+        }
+        from.deserialize_map(Table)
     }
 }
 

@@ -10,6 +10,10 @@
 //! and is tried again by the next request, going on behind the fault; a turn that ends with its fault is over
 //! when it failed as often as it should.
 //!
+//! `repeat = N` plays a turn N times; `{{n}}` counts them from 1 and the ids of calls get `_1`, `_2` and so on.
+//! After the last turn with `at_end = "repeat"`, ids get `_lap2` and so on, so that they stay unique.
+//! `{ text_repeat = { text = "word ", times = 2000 } }` makes that many deltas.
+//!
 //! Invariant: no code in scripts, and the same script with the same requests gives the same replies.
 
 mod entry;

@@ -185,9 +185,11 @@ impl TryFrom<String> for Pattern {
 
     fn try_from(text: String) -> Result<Self, String> {
         match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-            Some(pattern) if !pattern.is_empty() => {
-                Regex::new(pattern).map(Self::Regex).map_err(|error| error.to_string())
-            }
+            Some(pattern) if !pattern.is_empty() => Regex::new(pattern).map(Self::Regex).map_err(|error| {
+                let all = error.to_string();
+                let last = all.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                format!("`{text}` is no regular expression: {last}")
+            }),
             _ => Ok(Self::Text(text)),
         }
     }
@@ -212,8 +214,7 @@ impl fmt::Display for Pattern {
 }
 
 /// One thing that a reply consists of.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "super::entry::Entry")]
+#[derive(Clone, Debug)]
 pub(super) enum Emit {
     Thinking {
         text: Template,

@@ -186,17 +186,27 @@ emit = [ { text = "third" } ]
 when = { user = "bye" }
 emit = [ { text = "bye" } ]
 "#;
-    play(&format!("version = 1\n{turns}"), &["a", "b", "c"], expect![[r#"
+    play(
+        &format!("version = 1\n{turns}"),
+        &["a", "b", "c"],
+        expect![[r#"
         a -> Text "first" · EndTurn 0/0/0
         b -> Text "third" · EndTurn 0/0/0
         c -> Refused("script_mismatch: the script is at its end after 4 turns; add turns or set `at_end`")
-    "#]]).await;
-    play(&format!("version = 1\n{turns}"), &["mend it", "b", "bye", "d"], expect![[r#"
+    "#]],
+    )
+    .await;
+    play(
+        &format!("version = 1\n{turns}"),
+        &["mend it", "b", "bye", "d"],
+        expect![[r#"
         mend it -> Text "fixing" · EndTurn 0/0/0
         b -> Text "third" · EndTurn 0/0/0
         bye -> Text "bye" · EndTurn 0/0/0
         d -> Refused("script_mismatch: the script is at its end after 4 turns; add turns or set `at_end`")
-    "#]]).await;
+    "#]],
+    )
+    .await;
     play(
         &format!("version = 1\nat_end = 'repeat'\n{turns}"),
         &["bye", "bye", "fix", "x", "y", "z"],
@@ -210,11 +220,15 @@ emit = [ { text = "bye" } ]
         "#]],
     )
     .await;
-    play(&format!("version = 1\nat_end = 'offline'\n{turns}"), &["bye", "what is 2+2?"], expect![[r#"
+    play(
+        &format!("version = 1\nat_end = 'offline'\n{turns}"),
+        &["bye", "what is 2+2?"],
+        expect![[r#"
         bye -> Text "bye" · EndTurn 0/0/0
         what is 2+2? -> Text "2 + 2 = 4" · EndTurn 9/3/0
-    "#]])
-        .await;
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -222,11 +236,16 @@ async fn a_repeated_turn_counts_and_numbers_its_calls() {
     let text = r#"{"version": 1, "at_end": "repeat", "turn": [
         {"repeat": 2, "emit": [{"text": "go {{n}}"}, {"call": "bash", "id": "c", "input": {"command": "echo {{n}}"}}]}
     ]}"#;
-    play(text, &["a", "b", "c"], expect![[r#"
+    play(
+        text,
+        &["a", "b", "c"],
+        expect![[r#"
         a -> Text "go 1" · ToolCalls 0/0/0 c_1=Shell{"command":"echo 1"}
         b -> Text "go 2" · ToolCalls 0/0/0 c_2=Shell{"command":"echo 2"}
         c -> Text "go 1" · ToolCalls 0/0/0 c_1_lap2=Shell{"command":"echo 1"}
-    "#]]).await;
+    "#]],
+    )
+    .await;
     let model = scripted(
         "version = 1\n[[turn]]\nrepeat = 2\nemit = [{ call = 'read', id = 'c' }]\n[[turn]]\nemit = [{ text = '{{result.c}}' }]",
     );
@@ -252,41 +271,52 @@ async fn an_expectation_that_is_not_met_is_a_mismatch() {
         Refused("script_mismatch: turn 1 expects the tool `WebFetch`, which is not offered")
         Refused("script_mismatch: turn 1 expects `x` in the last result, and there is none")
         Refused("script_mismatch: turn 1 expects /^no/ from the user, who said `yes`")
-    "#]].assert_eq(&lines);
+    "#]]
+    .assert_eq(&lines);
 }
+
+/// Whole scripts with one thing wrong.
+const WRONG: &[(&str, &str)] = &[
+    ("a.toml", "version = 1\nturn = [\n"),
+    ("a.toml", "version = 2\n[[turn]]\nemit = []\n"),
+    ("a.toml", "version = 1\n"),
+    ("a.toml", "model = 'x'\n[[turn]]\nemit = []\n"),
+    ("a.toml", "version = 1\nat_end = 'stop'\n[[turn]]\nemit = []\n"),
+    ("a.toml", "version = 1\n[[turn]]\nemit = []\nwhn = 'x'\n"),
+    ("a.toml", "version = 1\n[[turn]]\nemit = []\nwhen = { user = '/(/' }\n"),
+    ("a.toml", "version = 1\n[[turn]]\nemit = []\nrepeat = 0\n"),
+    ("a.toml", "version = 1\n[[turn]]\nemit = []\nstop = 'never'\n"),
+    ("a.json", "{\"version\": 1,\n\"turn\": [\n{\"emit\": [{\"text\": 3}]}]}"),
+    ("a.json", "{\"version\": 1,\n\"turn\": [\n{\"emit\": [{\"nothing\": 3}]}]}"),
+    ("a.json", "{\"version\": 1,"),
+];
+
+/// Entries with one thing wrong.
+const WRONG_ENTRIES: &[&str] = &[
+    "{ tekst = 'x' }",
+    "{ }",
+    "{ text = 'x', call = 'y' }",
+    "{ text = 'x', id = 'y' }",
+    "{ text = 'x', chunk = 0 }",
+    "{ text = '{{usr}}' }",
+    "{ text = '{{user | upper}}' }",
+    "{ text = '{{user' }",
+    "{ text = '{{result.c9}}' }",
+    "{ call = 'read', input = { path = '{{x}}' } }",
+    "{ call = 'read', input = 3 }",
+    "{ call = '' }",
+    "{ error = { status = 200 } }",
+    "{ text_repeat = { text = 'x', times = 4000000000 } }",
+];
 
 #[test]
 fn what_is_wrong_with_a_script_is_said_with_its_line() {
-    let turn =
-        |emit: &str| format!("version = 1\n\n[[turn]]\nemit = [\n  {{ text = 'ok' }},\n  {emit},\n]\n");
-    let scripts = [
-        ("a.toml", "version = 1\nturn = [\n".to_owned()),
-        ("a.toml", "version = 2\n[[turn]]\nemit = []\n".into()),
-        ("a.toml", "version = 1\n".into()),
-        ("a.toml", "model = 'x'\n[[turn]]\nemit = []\n".into()),
-        ("a.toml", "version = 1\nat_end = 'stop'\n[[turn]]\nemit = []\n".into()),
-        ("a.toml", "version = 1\n[[turn]]\nemit = []\nwhn = 'x'\n".into()),
-        ("a.toml", "version = 1\n[[turn]]\nemit = []\nwhen = { user = '/(/' }\n".into()),
-        ("a.toml", "version = 1\n[[turn]]\nemit = []\nrepeat = 0\n".into()),
-        ("a.toml", "version = 1\n[[turn]]\nemit = []\nstop = 'never'\n".into()),
-        ("a.toml", turn("{ tekst = 'x' }")),
-        ("a.toml", turn("{ }")),
-        ("a.toml", turn("{ text = 'x', call = 'y' }")),
-        ("a.toml", turn("{ text = 'x', id = 'y' }")),
-        ("a.toml", turn("{ text = 'x', chunk = 0 }")),
-        ("a.toml", turn("{ text = '{{usr}}' }")),
-        ("a.toml", turn("{ text = '{{user | upper}}' }")),
-        ("a.toml", turn("{ text = '{{user' }")),
-        ("a.toml", turn("{ text = '{{result.c9}}' }")),
-        ("a.toml", turn("{ call = 'read', input = { path = '{{x}}' } }")),
-        ("a.toml", turn("{ call = 'read', input = 3 }")),
-        ("a.toml", turn("{ call = '' }")),
-        ("a.toml", turn("{ error = { status = 200 } }")),
-        ("a.toml", turn("{ text_repeat = { text = 'x', times = 4000000000 } }")),
-        ("a.json", "{\"version\": 1,\n\"turn\": [\n{\"emit\": [{\"text\": 3}]}]}".into()),
-        ("a.json", "{\"version\": 1,\n\"turn\": [\n{\"emit\": [{\"nothing\": 3}]}]}".into()),
-        ("a.json", "{\"version\": 1,".into()),
-    ];
+    let entry = |entry: &&str| {
+        let text = format!("version = 1\n\n[[turn]]\nemit = [\n  {{ text = 'ok' }},\n  {entry},\n]\n");
+        ("a.toml", text)
+    };
+    let wrong = WRONG.iter().map(|(name, text)| (*name, (*text).to_owned()));
+    let scripts: Vec<(&str, String)> = wrong.chain(WRONG_ENTRIES.iter().map(entry)).collect();
     let lines: String = scripts
         .iter()
         .map(|(name, text)| match check(text, &SourceName::new(*name)) {
@@ -301,26 +331,26 @@ fn what_is_wrong_with_a_script_is_said_with_its_line() {
         a.toml:1: missing field `version`
         a.toml:2: unknown variant `stop`, expected one of `error`, `repeat`, `offline`
         a.toml:4: unknown field `whn`, expected one of `when`, `expect`, `emit`, `stop`, `repeat`
-        a.toml:4: regex parse error::     (:     ^: error: unclosed group
+        a.toml:4: `/(/` is no regular expression: unclosed group
         a.toml:4: 0 times is never; write 1 or more, or leave it out
         a.toml:4: stop `never` is not known; write `end_turn`, `tool_calls`, `max_tokens` or `refusal`
-        a.toml:6: unknown field `tekst`, expected one of `thinking`, `signature`, `text`, `deltas`, `text_repeat`, `chunk`, `call`, `id`, `input`, `malformed`, `delay_ms`, `hang_ms`, `usage`, `error`, `times`, `cut`, `raw`
-        a.toml:4: an entry needs one of `text`, `deltas`, `text_repeat`, `thinking`, `call`, `delay_ms`, `usage`, `error`, `cut`, `malformed`, `hang_ms` or `raw`
-        a.toml:4: one entry cannot be text and call at once
-        a.toml:4: `id` does not go with `text`
-        a.toml:4: `chunk` and `times` are at least 1
-        a.toml:4: placeholder `usr` is not known; write `user`, `cwd`, `n` or `result.ID`
-        a.toml:4: filter `upper` is not known; write `first_line`, `lines` or `trim`
-        a.toml:4: `{{` is not closed with `}}`
-        a.toml:6: no call has the id `c9` that `{{result.c9}}` names
-        a.toml:4: placeholder `x` is not known; write `user`, `cwd`, `n` or `result.ID`
-        a.toml:4: `input` must be a table
-        a.toml:4: a call needs the name of a tool
-        a.toml:4: status 200 is no error; write one from 400 to 599
-        a.toml:4: `text_repeat` makes more than 64 MiB of text
         a.json:3: invalid type: integer `3`, expected a string
         a.json:3: unknown field `nothing`, expected one of `thinking`, `signature`, `text`, `deltas`, `text_repeat`, `chunk`, `call`, `id`, `input`, `malformed`, `delay_ms`, `hang_ms`, `usage`, `error`, `times`, `cut`, `raw`
         a.json:1: EOF while parsing a value
+        a.toml:6: unknown field `tekst`, expected one of `thinking`, `signature`, `text`, `deltas`, `text_repeat`, `chunk`, `call`, `id`, `input`, `malformed`, `delay_ms`, `hang_ms`, `usage`, `error`, `times`, `cut`, `raw`
+        a.toml:6: an entry needs one of `text`, `deltas`, `text_repeat`, `thinking`, `call`, `delay_ms`, `usage`, `error`, `cut`, `malformed`, `hang_ms` or `raw`
+        a.toml:6: one entry cannot be text and call at once
+        a.toml:6: `id` does not go with `text`
+        a.toml:6: `chunk` and `times` are at least 1
+        a.toml:6: placeholder `usr` is not known; write `user`, `cwd`, `n` or `result.ID`
+        a.toml:6: filter `upper` is not known; write `first_line`, `lines` or `trim`
+        a.toml:6: `{{` is not closed with `}}`
+        a.toml:6: no call has the id `c9` that `{{result.c9}}` names
+        a.toml:6: placeholder `x` is not known; write `user`, `cwd`, `n` or `result.ID`
+        a.toml:6: `input` must be a table
+        a.toml:6: a call needs the name of a tool
+        a.toml:6: status 200 is no error; write one from 400 to 599
+        a.toml:6: `text_repeat` makes more than 64 MiB of text
     "#]].assert_eq(&lines);
 }
 
@@ -337,7 +367,8 @@ fn a_valid_script_has_an_outline() {
                 "shell",
             ],
         }
-    "#]].assert_debug_eq(&outline);
+    "#]]
+    .assert_debug_eq(&outline);
 }
 
 #[tokio::test(start_paused = true)]
@@ -347,4 +378,15 @@ async fn waiting_takes_the_time_that_is_written() {
     let start = tokio::time::Instant::now();
     ask(&model, &[user("x")]).await;
     assert_eq!(start.elapsed(), Duration::from_millis(2050));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_script_or_an_error(text in "(?s)(version = 1\n)?(\\[\\[turn\\]\\]\nemit = \\[)?.{0,80}(\\])?") {
+        for name in ["a.toml", "a.json", "a"] {
+            if let Err(error) = check(&text, &SourceName::new(name)) {
+                assert!(error.to_string().starts_with(name), "{error}");
+            }
+        }
+    }
 }

@@ -4,45 +4,57 @@ use super::seek::named;
 use crate::model::offline::step::{Counted, Extent, Part, Step};
 use crate::model::offline::words::{Line, clean, looks_like_path};
 
+const READS: &[&str] = &[
+    "tell me what is in",
+    "tell me what's in",
+    "show me what is in",
+    "show me what's in",
+    "what is written in",
+    "what is in",
+    "what's in",
+    "what is inside",
+    "what's inside",
+    "what are the contents of",
+    "let me see",
+    "take a look at",
+    "have a look at",
+    "look at",
+    "look into",
+    "give me",
+    "read",
+    "show",
+    "open",
+    "print",
+    "cat",
+    "display",
+    "view",
+    "see",
+    "output",
+    "check",
+    "get",
+    "type",
+    "what is",
+    "what's",
+    "head",
+    "tail",
+];
+
+const AFTER_READ: &[&str] = &[
+    "and show me the contents",
+    "and tell me what it says",
+    "and show me what it says",
+    "to me",
+    "in full",
+    "and show me",
+    "and print it",
+    "and display it",
+    "and tell me what's in it",
+];
+
 /// `read PATH`, with or without lines.
 pub(in crate::model::offline) fn read(line: &mut Line<'_>) -> Option<Vec<Step>> {
     let says = line.phrase(&["what does"]);
-    if !says
-        && !line.phrase(&[
-            "tell me what is in",
-            "tell me what's in",
-            "show me what is in",
-            "show me what's in",
-            "what is written in",
-            "what is in",
-            "what's in",
-            "what is inside",
-            "what's inside",
-            "what are the contents of",
-            "let me see",
-            "take a look at",
-            "have a look at",
-            "look at",
-            "look into",
-            "give me",
-            "read",
-            "show",
-            "open",
-            "print",
-            "cat",
-            "display",
-            "view",
-            "see",
-            "output",
-            "check",
-            "get",
-            "type",
-            "what is",
-            "what's",
-            "head",
-            "tail",
-        ])
-    {
+    if !says && !line.phrase(READS) {
         return None;
     }
     line.skip(&["me", "out", "back", "through", "to"]);
@@ -70,17 +82,7 @@ pub(in crate::model::offline) fn read(line: &mut Line<'_>) -> Option<Vec<Step>> 
     if part == Part::Whole {
         part = self::part(line).unwrap_or(Part::Whole);
     }
-    line.phrase(&[
-        "and show me the contents",
-        "and tell me what it says",
-        "and show me what it says",
-        "to me",
-        "in full",
-        "and show me",
-        "and print it",
-        "and display it",
-        "and tell me what's in it",
-    ]);
+    line.phrase(AFTER_READ);
     if !line.is_done() || paths.is_empty() {
         return None;
     }

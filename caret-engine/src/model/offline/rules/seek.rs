@@ -5,16 +5,26 @@ use crate::model::offline::words::{IT, Line, clean, looks_like_path};
 
 const IN: &[&str] = &["in", "under", "inside", "within", "from"];
 
+const WHICH_FILES: &[&str] =
+    &["which files", "what files", "list files", "list all files", "list the files", "show files"];
+
+const TEXT_NAMES: &[&str] = &[
+    "occurrences of",
+    "instances of",
+    "usages of",
+    "uses of",
+    "references to",
+    "lines",
+    "text",
+    "the text",
+    "word",
+    "string",
+    "mentions of",
+];
+
 /// Text in files.
 pub(in crate::model::offline) fn search(line: &mut Line<'_>) -> Option<Vec<Step>> {
-    if line.phrase(&[
-        "which files",
-        "what files",
-        "list files",
-        "list all files",
-        "list the files",
-        "show files",
-    ]) {
+    if line.phrase(WHICH_FILES) {
         line.skip(&["that", "which"]);
         return containing(line, Shape::Files).then(|| text_and_place(line, Shape::Files))?;
     }
@@ -41,19 +51,7 @@ pub(in crate::model::offline) fn search(line: &mut Line<'_>) -> Option<Vec<Step>
             return None;
         }
         sure = true;
-    } else if line.phrase(&[
-        "occurrences of",
-        "instances of",
-        "usages of",
-        "uses of",
-        "references to",
-        "lines",
-        "text",
-        "the text",
-        "word",
-        "string",
-        "mentions of",
-    ]) {
+    } else if line.phrase(TEXT_NAMES) {
         line.skip(&["that", "which", "the", "word", "text", "string"]);
         containing(line, Shape::Lines);
         sure = true;
@@ -276,25 +274,46 @@ fn ending_of(kind: &str) -> Option<&'static str> {
     KINDS.iter().find(|(name, _)| *name == kind).map(|(_, ending)| *ending)
 }
 
+const WHAT_IS_HERE: &[&str] = &[
+    "what files are there",
+    "which files are there",
+    "what files are",
+    "which files are",
+    "what files do we have",
+    "what files do i have",
+    "what is in this",
+    "what's in this",
+    "what is in the current",
+    "what's in the current",
+    "what is here",
+    "what's here",
+    "what do we have",
+    "what are the files",
+    "what files exist",
+];
+
+const LISTED: &[&str] = &[
+    "files and folders",
+    "files and directories",
+    "directory contents",
+    "folder contents",
+    "contents",
+    "content",
+    "files",
+    "directory listing",
+    "directory",
+    "directories",
+    "folders",
+    "folder",
+    "dir",
+    "everything",
+    "listing",
+    "file list",
+];
+
 /// What is in a folder.
 pub(in crate::model::offline) fn list(line: &mut Line<'_>) -> Option<Vec<Step>> {
-    let asked = line.phrase(&[
-        "what files are there",
-        "which files are there",
-        "what files are",
-        "which files are",
-        "what files do we have",
-        "what files do i have",
-        "what is in this",
-        "what's in this",
-        "what is in the current",
-        "what's in the current",
-        "what is here",
-        "what's here",
-        "what do we have",
-        "what are the files",
-        "what files exist",
-    ]);
+    let asked = line.phrase(WHAT_IS_HERE);
     if asked {
         line.skip(&["in", "here", "under", "inside"]);
         let path = line.folder()?;
@@ -307,38 +326,17 @@ pub(in crate::model::offline) fn list(line: &mut Line<'_>) -> Option<Vec<Step>> 
         return None;
     }
     line.skip(&["me", "all", "the", "my", "our", "every", "of", "out", "a", "full"]);
-    let named = line.phrase(&[
-        "files and folders",
-        "files and directories",
-        "directory contents",
-        "folder contents",
-        "contents",
-        "content",
-        "files",
-        "file",
-        "directory listing",
-        "directory",
-        "directories",
-        "folders",
-        "folder",
-        "dir",
-        "everything",
-        "listing",
-        "file list",
-    ]);
+    let named = line.phrase(LISTED);
     line.skip(&["in", "of", "under", "inside", "within", "from", "at", "there", "are"]);
     let token = line.token().map(|token| token.raw.clone()).unwrap_or_default();
-    let file_name = looks_like_path(clean(&token))
-        && !clean(&token).ends_with('/')
-        && clean(&token).rsplit('/').next().is_some_and(|name| name.trim_start_matches('.').contains('.'));
+    let name = clean(&token);
+    let last = name.rsplit('/').next().unwrap_or_default();
     // A name with an ending is a file, and reading is another rule.
-    if file_name
-        || !(lists
-            || named
-            || inside && line.keys().contains("folder")
-            || inside && token.ends_with('/')
-            || inside && line.keys().contains("director"))
-    {
+    let is_file = looks_like_path(name) && last.trim_start_matches('.').contains('.');
+    let keys = line.keys();
+    let folder = name.ends_with('/') || keys.contains("folder") || keys.contains("director");
+    let one_word = line.left() == 1 && keys != "it" && !looks_like_path(name);
+    if is_file || !(lists || named || inside && (folder || one_word)) {
         return None;
     }
     let path = line.folder()?;

@@ -123,8 +123,7 @@ fn find(call: &ToolCall, tools: &Toolbox, place: &Place) -> Result<(Arc<dyn Tool
 
 impl Turn<'_> {
     /// Runs one call that was announced. Whatever happens, it is closed by one `ToolEnded`.
-    pub(crate) async fn finish(&self, prepared: Prepared) -> Result<(), TurnError> {
-        let started_ms = self.log.now_ms();
+    pub(crate) async fn finish(&self, prepared: Prepared, started_ms: u64) -> Result<(), TurnError> {
         let call = prepared.call;
         let outcome = match prepared.tool {
             Ok(tool) => self.outcome(&call, &*tool).await,
@@ -144,7 +143,8 @@ impl Turn<'_> {
             }
         }
         let ended = Event::ToolEnded { call, outcome, started_ms };
-        Ok(self.log.emit_all(std::iter::once(ended).chain(planned).collect()).await?)
+        self.log.emit_all(std::iter::once(ended).chain(planned).collect()).await?;
+        Ok(())
     }
 
     async fn outcome(&self, call: &ToolCall, tool: &dyn Tool) -> Result<Outcome, TurnError> {
@@ -153,7 +153,8 @@ impl Turn<'_> {
             return Err(TurnError::Cancelled);
         }
         if let Claim::Ask { title, questions } = claim {
-            let ask = Ask::Question { call: call.clone(), title: title.clone(), questions: questions.clone() };
+            let ask =
+                Ask::Question { call: call.clone(), title: title.clone(), questions: questions.clone() };
             return Ok(answered(self.ask(call, ask).await?));
         }
         match self.admit(call, claim).await? {
@@ -250,7 +251,9 @@ fn answered(answer: Answer) -> Outcome {
         }
         Answer::Skipped { reason } | Answer::Reject { reason } => Outcome::Rejected { reason },
         Answer::Cancelled => Outcome::Cancelled,
-        _ => Outcome::Failed { failure: Failure::Error { message: "the answer does not fit the question".into() } },
+        _ => Outcome::Failed {
+            failure: Failure::Error { message: "the answer does not fit the question".into() },
+        },
     }
 }
 

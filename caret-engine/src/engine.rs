@@ -77,7 +77,10 @@ impl Agent for Engine {
 
     async fn open(&self, open: Open, host: Arc<dyn Host>) -> Result<Box<dyn Session>, AgentError> {
         let settings = Arc::clone(&self.settings);
-        let chat = settings.store.open(&open.cwd, &open.session).map_err(|error| AgentError::Store(error.to_string()))?;
+        let chat = settings
+            .store
+            .open(&open.cwd, &open.session)
+            .map_err(|error| AgentError::Store(error.to_string()))?;
         let model =
             settings.models.find(&settings.model).map_err(|error| AgentError::Other(error.to_string()))?;
         let memory = Memory { outputs: settings.outputs.clone(), ..Memory::default() };

@@ -36,22 +36,30 @@ impl Log {
         last_seq: u64,
     ) -> Self {
         let seq = AtomicU64::new(last_seq);
-        Self { session, chat, host, clock, seq, conversation: Mutex::default(), order: tokio::sync::Mutex::default() }
+        Self {
+            session,
+            chat,
+            host,
+            clock,
+            seq,
+            conversation: Mutex::default(),
+            order: tokio::sync::Mutex::default(),
+        }
     }
 
-    /// Records and shows one event.
-    pub(crate) async fn emit(&self, event: Event) -> Result<(), StoreError> {
+    /// Records and shows one event; says when it happened.
+    pub(crate) async fn emit(&self, event: Event) -> Result<u64, StoreError> {
         self.emit_all(vec![event]).await
     }
 
-    /// Records events in one transaction, then shows them.
-    pub(crate) async fn emit_all(&self, events: Vec<Event>) -> Result<(), StoreError> {
+    /// Records events in one transaction, then shows them; says when they happened.
+    pub(crate) async fn emit_all(&self, events: Vec<Event>) -> Result<u64, StoreError> {
         let _in_order = self.order.lock().await;
         let stamped = self.record(events)?;
         for event in &stamped {
             self.host.event(event).await;
         }
-        Ok(())
+        Ok(stamped.first().map(|event| event.at_ms).unwrap_or_default())
     }
 
     /// Records without showing; the caller shows what it gets back.
@@ -60,7 +68,8 @@ impl Log {
         if stamped.iter().all(|stamped| !stamped.event.is_durable()) {
             return Ok(stamped);
         }
-        let durable: Vec<Stamped> = stamped.iter().filter(|stamped| stamped.event.is_durable()).cloned().collect();
+        let durable: Vec<Stamped> =
+            stamped.iter().filter(|stamped| stamped.event.is_durable()).cloned().collect();
         self.chat.append(&durable)?;
         if let Some(last) = durable.last() {
             self.seq.store(last.seq, Ordering::Relaxed);

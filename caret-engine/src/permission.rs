@@ -72,13 +72,14 @@ pub struct Policy {
 /// Commands that run another command, change the shell, or read code: their name alone says nothing.
 const WRAPPERS: &[&str] = &[
     ".", "alias", "awk", "bash", "builtin", "busybox", "command", "coproc", "csh", "dash", "declare", "doas",
-    "enable", "env", "eval", "exec", "export", "fish", "flock", "hash", "ionice", "ksh", "let", "local", "mapfile",
-    "nice", "nohup", "parallel", "read", "readonly", "script", "set", "setsid", "sh", "shopt", "source", "stdbuf",
-    "su", "sudo", "time", "timeout", "trap", "typeset", "unset", "watch", "xargs", "zsh",
+    "enable", "env", "eval", "exec", "export", "fish", "flock", "hash", "ionice", "ksh", "let", "local",
+    "mapfile", "nice", "nohup", "parallel", "read", "readonly", "script", "set", "setsid", "sh", "shopt",
+    "source", "stdbuf", "su", "sudo", "time", "timeout", "trap", "typeset", "unset", "watch", "xargs", "zsh",
 ];
 
 /// Folders whose content changes what other programs do, at any depth.
-const PROTECTED: &[&str] = &[".git", ".cursor", ".caret", ".claude", ".vscode", ".idea", ".husky", ".devcontainer"];
+const PROTECTED: &[&str] =
+    &[".git", ".cursor", ".caret", ".claude", ".vscode", ".idea", ".husky", ".devcontainer"];
 
 impl Policy {
     /// A policy of these rules; those that make no sense come back as warnings and match nothing.
@@ -89,7 +90,9 @@ impl Policy {
             for rule in rules {
                 match Rule::parse(rule) {
                     Ok(rule) => read.push(rule),
-                    Err(problem) => warnings.push(format!("the permission rule `{rule}` is ignored: {problem}")),
+                    Err(problem) => {
+                        warnings.push(format!("the permission rule `{rule}` is ignored: {problem}"))
+                    }
                 }
             }
             read
@@ -130,7 +133,9 @@ impl Policy {
                 rule.kind == Kind::Shell
                     && command.parsed.commands.iter().any(|simple| rule.denies_command(simple))
             }),
-            Claim::Fetch { url } => self.deny.iter().find(|rule| rule.kind == Kind::WebFetch && rule.matches(url)),
+            Claim::Fetch { url } => {
+                self.deny.iter().find(|rule| rule.kind == Kind::WebFetch && rule.matches(url))
+            }
             Claim::Mcp { server, tool } => {
                 let name = format!("{server}:{tool}");
                 self.deny.iter().find(|rule| rule.kind == Kind::Mcp && rule.matches(&name))
@@ -155,7 +160,10 @@ impl Policy {
                 if kind == Kind::Read && self.force {
                     continue;
                 }
-                return Verdict::Ask { reason: format!("{} is outside the workspace", path.display()), always: None };
+                return Verdict::Ask {
+                    reason: format!("{} is outside the workspace", path.display()),
+                    always: None,
+                };
             }
             let inside = path.strip_prefix(&facts.root).unwrap_or(path);
             if kind == Kind::Write && is_protected(inside) {
@@ -185,10 +193,8 @@ impl Policy {
             .filter(|simple| !self.allow.iter().any(|rule| rule.allows_command(simple)))
             .map(|simple| simple.name.as_str())
             .collect();
-        let plain = !parsed.substitution
-            && !parsed.input_redirect
-            && !parsed.output_redirect
-            && !parsed.assignment;
+        let plain =
+            !parsed.substitution && !parsed.input_redirect && !parsed.output_redirect && !parsed.assignment;
         if missing.is_empty() && plain && !parsed.commands.is_empty() {
             return Verdict::Allow(Grant(()));
         }
@@ -277,7 +283,9 @@ impl Rule {
         };
         let separate = matches!(kind, Kind::Read | Kind::Write);
         let glob = pattern
-            .map(|pattern| GlobBuilder::new(pattern).literal_separator(separate).backslash_escape(true).build())
+            .map(|pattern| {
+                GlobBuilder::new(pattern).literal_separator(separate).backslash_escape(true).build()
+            })
             .transpose()
             .map_err(|error| error.to_string())?
             .map(|glob| glob.compile_matcher());
@@ -298,9 +306,9 @@ impl Rule {
         }
         let mut expected = self.body.split_whitespace();
         expected.next() == Some(simple.name.as_str())
-            && expected.zip(simple.args.iter().map(Some).chain(std::iter::repeat(None))).all(|(word, arg)| {
-                arg.is_some_and(|(_, value)| value == word)
-            })
+            && expected
+                .zip(simple.args.iter().map(Some).chain(std::iter::repeat(None)))
+                .all(|(word, arg)| arg.is_some_and(|(_, value)| value == word))
     }
 
     /// Wide: the last part of the name in any case, the words at any place.
@@ -321,9 +329,9 @@ impl Rule {
     fn allows_path(&self, path: &Path, facts: &Facts) -> bool {
         match self.absolute(facts) {
             Some(rule) => glob(&rule).is_some_and(|glob| glob.is_match(path)),
-            None => path.strip_prefix(&facts.root).is_ok_and(|inside| {
-                self.glob.as_ref().is_some_and(|glob| glob.is_match(inside))
-            }),
+            None => path
+                .strip_prefix(&facts.root)
+                .is_ok_and(|inside| self.glob.as_ref().is_some_and(|glob| glob.is_match(inside))),
         }
     }
 

@@ -16,9 +16,7 @@ use crate::turn::{Turn, TurnError};
 use async_trait::async_trait;
 use caret_protocol::agent::{AgentError, Host, Open, Prompt, Session, ShellState, TurnControl};
 use caret_protocol::content::Usage;
-use caret_protocol::event::{
-    Change, EndReason, Event, FailureClass, Limit, Mode, Notice, Opened, TurnEnd,
-};
+use caret_protocol::event::{Change, EndReason, Event, FailureClass, Limit, Mode, Notice, Opened, TurnEnd};
 use caret_protocol::ids::{SessionId, TurnId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -206,10 +204,20 @@ impl EngineSession {
     }
 
     /// Everything up to the turn's own work, under the chat's hold.
-    async fn begin(&mut self, prompt: &Prompt, cancel: &CancellationToken) -> Result<(Log, Hold), (Log, TurnError)> {
+    async fn begin(
+        &mut self,
+        prompt: &Prompt,
+        cancel: &CancellationToken,
+    ) -> Result<(Log, Hold), (Log, TurnError)> {
         let log = |last_seq| {
             let clock = Arc::clone(&self.settings.clock);
-            Log::new(self.open.session.clone(), Arc::clone(&self.chat), Arc::clone(&self.host), clock, last_seq)
+            Log::new(
+                self.open.session.clone(),
+                Arc::clone(&self.chat),
+                Arc::clone(&self.host),
+                clock,
+                last_seq,
+            )
         };
         let unheld = log(0);
         let hold = match self.hold(&unheld, cancel).await {
@@ -226,7 +234,7 @@ impl EngineSession {
         };
         let opening = self.opening(prompt);
         match log.emit_all(opening).await {
-            Ok(()) => Ok((log, hold)),
+            Ok(_) => Ok((log, hold)),
             Err(error) => {
                 self.shown_opened = false;
                 Err((log, error.into()))

@@ -92,15 +92,15 @@ impl Turn<'_> {
             let batches = self.prepare(&mut reply);
             let mut events = vec![Event::Replied { reply }, Event::Measured { usage }];
             events.extend(batches.first().into_iter().flatten().map(Prepared::started));
-            self.log.emit_all(events).await?;
+            let mut started_ms = self.log.emit_all(events).await?;
             if batches.is_empty() && self.control.said.is_empty() {
                 return Ok(EndReason::Stopped { stop });
             }
             for (at, batch) in batches.into_iter().enumerate() {
                 if at > 0 {
-                    self.log.emit_all(batch.iter().map(Prepared::started).collect()).await?;
+                    started_ms = self.log.emit_all(batch.iter().map(Prepared::started).collect()).await?;
                 }
-                try_join_all(batch.into_iter().map(|call| self.finish(call))).await?;
+                try_join_all(batch.into_iter().map(|call| self.finish(call, started_ms))).await?;
             }
             if self.control.cancel.is_cancelled() {
                 return Err(TurnError::Cancelled);
@@ -141,7 +141,9 @@ impl Turn<'_> {
         });
         while let Some(chunk) = self.or_cancelled(chunks.next()).await? {
             match chunk? {
-                Chunk::Delta(kind, text) => self.log.emit(Event::Delta { kind, text }).await?,
+                Chunk::Delta(kind, text) => {
+                    self.log.emit(Event::Delta { kind, text }).await?;
+                }
                 Chunk::Done(reply) => return Ok(Reply { id: self.model_call(), ..reply }),
             }
         }
@@ -154,7 +156,8 @@ impl Turn<'_> {
             ModelError::Busy { retry_after, .. } => *retry_after,
             _ => None,
         };
-        let spread = f64::from(u32::from_str_radix(&self.spread(tries), 36).unwrap_or_default() % 1000) / 1000.0;
+        let spread =
+            f64::from(u32::from_str_radix(&self.spread(tries), 36).unwrap_or_default() % 1000) / 1000.0;
         let own = Duration::from_secs_f64(0.5 * f64::from(1 << tries.min(6)) * (0.75 + spread / 2.0));
         told.unwrap_or(own).min(LONGEST_WAIT)
     }
@@ -170,9 +173,7 @@ impl Turn<'_> {
         let hash = text.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        (0..4)
-            .map(|place| char::from_digit(((hash >> (place * 8)) % 36) as u32, 36).unwrap_or('0'))
-            .collect()
+        (0..4).map(|place| char::from_digit(((hash >> (place * 8)) % 36) as u32, 36).unwrap_or('0')).collect()
     }
 
     fn limit_reached(&self) -> Option<EndReason> {

@@ -1,9 +1,9 @@
 //! From settings to an agent that runs: the only place where the program puts the engine together.
 
+use crate::catalogue::Models;
 use crate::environment::Environment;
 use crate::exit::{Exit, Failure};
 use crate::front::print::{self, PrintFormat, PrintSettings};
-use crate::catalogue::Models;
 use crate::models::ModelChoice;
 use crate::settings::{RunSettings, Saving, SessionChoice};
 use crate::{args::values, chats, commands, config, version};
@@ -11,8 +11,8 @@ use caret_engine::clock::SystemClock;
 use caret_engine::engine::{Engine, EngineSettings, Limits};
 use caret_engine::permission::Policy;
 use caret_engine::process::Supervisor;
-use caret_engine::store::Store;
 use caret_engine::store::MemoryStore;
+use caret_engine::store::Store;
 use caret_engine::tools::{self, Toolbox};
 use caret_engine::workspace::LocalWorkspace;
 use caret_protocol::agent::{About, Open};

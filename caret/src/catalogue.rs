@@ -31,7 +31,8 @@ impl Models {
     fn script(&self, file: &str) -> Result<Scripted, String> {
         let path = self.folder.join(file);
         let shown = path.display();
-        let size = path.metadata().map_err(|error| format!("the script {shown} cannot be read: {error}"))?.len();
+        let size =
+            path.metadata().map_err(|error| format!("the script {shown} cannot be read: {error}"))?.len();
         if size > LARGEST_SCRIPT {
             return Err(format!("the script {shown} is larger than {LARGEST_SCRIPT} bytes"));
         }

@@ -166,7 +166,14 @@ impl Settings {
             (Err(failure), false) => return Err(failure),
         };
         let workspace = workspace::find(options.workspace.as_deref(), environment)?;
-        Ok(Self { invoked, roots, workspace, home: environment.home(), time_zone: environment.time_zone(), config: Config::default() })
+        Ok(Self {
+            invoked,
+            roots,
+            workspace,
+            home: environment.home(),
+            time_zone: environment.time_zone(),
+            config: Config::default(),
+        })
     }
 
     /// The folders of the user, which only a run that keeps nothing can do without.

@@ -18,9 +18,9 @@ impl Parser<'_> {
                 Some(character) => push_character(&mut decoded, character),
             }
         }
-        String::from_utf8(decoded).map(Part::AnsiC).map_err(|_| {
-            self.error_at(Reason::Unsupported("escapes that are no valid text"), start)
-        })
+        String::from_utf8(decoded)
+            .map(Part::AnsiC)
+            .map_err(|_| self.error_at(Reason::Unsupported("escapes that are no valid text"), start))
     }
 
     fn ansi_escape(&mut self, decoded: &mut Vec<u8>) -> Parsed<()> {
@@ -80,11 +80,7 @@ impl Parser<'_> {
     /// Reads one to `most` digits.
     fn digits(&mut self, radix: u32, most: usize) -> Parsed<u32> {
         let text = self.rest();
-        let count = text
-            .chars()
-            .take(most)
-            .take_while(|character| character.is_digit(radix))
-            .count();
+        let count = text.chars().take(most).take_while(|character| character.is_digit(radix)).count();
         let digits = text.get(..count).unwrap_or_default();
         self.position += count;
         u32::from_str_radix(digits, radix).or_else(|_| self.unsupported("escape without digits"))

@@ -431,11 +431,7 @@ impl Word {
         self.parts.iter().any(|part| {
             matches!(
                 part,
-                Part::Escaped(_)
-                    | Part::Single(_)
-                    | Part::Double(_)
-                    | Part::AnsiC(_)
-                    | Part::Locale(_)
+                Part::Escaped(_) | Part::Single(_) | Part::Double(_) | Part::AnsiC(_) | Part::Locale(_)
             )
         })
     }

@@ -1,8 +1,6 @@
 //! Finds the simple commands of a tree, wherever they stand.
 
-use super::ast::{
-    Arithmetic, Command, Compound, Element, List, Part, Redirect, Script, Simple, Word,
-};
+use super::ast::{Arithmetic, Command, Compound, Element, List, Part, Redirect, Script, Simple, Word};
 
 /// A simple command and where it was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,9 +53,7 @@ impl<'a> Walk<'a> {
     fn command(&mut self, command: &'a Command) {
         match command {
             Command::Simple(simple) => self.simple(simple),
-            Command::Compound {
-                body, redirects, ..
-            } => {
+            Command::Compound { body, redirects, .. } => {
                 self.compound(body);
                 self.redirects(redirects);
             }
@@ -86,10 +82,7 @@ impl<'a> Walk<'a> {
     fn compound(&mut self, compound: &'a Compound) {
         match compound {
             Compound::Group(list) | Compound::Subshell(list) => self.list(list),
-            Compound::If {
-                branches,
-                otherwise,
-            } => {
+            Compound::If { branches, otherwise } => {
                 for branch in branches {
                     self.list(&branch.condition);
                     self.list(&branch.body);
@@ -104,9 +97,7 @@ impl<'a> Walk<'a> {
                 self.parts(&header.parts);
                 self.list(body);
             }
-            Compound::While {
-                condition, body, ..
-            } => {
+            Compound::While { condition, body, .. } => {
                 self.list(condition);
                 self.list(body);
             }

@@ -7,8 +7,8 @@ use super::cursor::{Parsed, Parser};
 
 /// Words that mean something else than their name where a command begins.
 const RESERVED: [&str; 22] = [
-    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
-    "in", "select", "function", "coproc", "time", "{", "}", "!", "[[", "]]",
+    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in",
+    "select", "function", "coproc", "time", "{", "}", "!", "[[", "]]",
 ];
 
 /// Whether the word is reserved.
@@ -47,11 +47,7 @@ impl Parser<'_> {
             end = self.position;
             self.skip_blanks()?;
         }
-        Ok(Some(Command::Compound {
-            body,
-            redirects,
-            span: self.span_between(start, end),
-        }))
+        Ok(Some(Command::Compound { body, redirects, span: self.span_between(start, end) }))
     }
 
     fn compound(&mut self) -> Parsed<Option<Compound>> {
@@ -113,26 +109,15 @@ impl Parser<'_> {
                 break;
             }
         }
-        let otherwise = if self.keyword("else") {
-            Some(self.section()?)
-        } else {
-            None
-        };
+        let otherwise = if self.keyword("else") { Some(self.section()?) } else { None };
         self.expect_keyword("fi")?;
-        Ok(Compound::If {
-            branches,
-            otherwise,
-        })
+        Ok(Compound::If { branches, otherwise })
     }
 
     fn while_loop(&mut self, until: bool) -> Parsed<Compound> {
         let condition = self.section()?;
         let body = self.do_group()?;
-        Ok(Compound::While {
-            until,
-            condition,
-            body,
-        })
+        Ok(Compound::While { until, condition, body })
     }
 
     fn do_group(&mut self) -> Parsed<List> {
@@ -161,11 +146,7 @@ impl Parser<'_> {
         let words = self.for_words()?;
         self.skip_newlines()?;
         let body = self.do_group()?;
-        Ok(Compound::For {
-            variable,
-            words,
-            body,
-        })
+        Ok(Compound::For { variable, words, body })
     }
 
     /// The words of a loop up to and including their end.
@@ -236,11 +217,7 @@ impl Parser<'_> {
             return self.fail(Reason::Expected("the end of the clause"));
         };
         self.reject_continuation()?;
-        Ok(Clause {
-            patterns,
-            body,
-            end,
-        })
+        Ok(Clause { patterns, body, end })
     }
 
     /// The rest of a definition that began with `function`.
@@ -266,19 +243,13 @@ impl Parser<'_> {
 
     fn function_body(&mut self, name: String, start: usize) -> Parsed<Command> {
         let known = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name
-                .chars()
-                .all(|next| next.is_ascii_alphanumeric() || "_-:.".contains(next));
+            && name.chars().all(|next| next.is_ascii_alphanumeric() || "_-:.".contains(next));
         if !known || is_reserved(&name) {
             return self.unsupported("name of a function");
         }
         self.skip_newlines()?;
         match self.compound_command()? {
-            Some(body) => Ok(Command::Function {
-                name,
-                body: Box::new(body),
-                span: self.span_from(start),
-            }),
+            Some(body) => Ok(Command::Function { name, body: Box::new(body), span: self.span_from(start) }),
             None => self.fail(Reason::Expected("the body of a function")),
         }
     }

@@ -44,18 +44,12 @@ pub(super) struct Parser<'s> {
 impl<'s> Parser<'s> {
     pub(super) fn new(source: &'s str) -> Parsed<Self> {
         if source.len() > MAX_SOURCE_BYTES {
-            return Err(Unparsed {
-                reason: Reason::TooLong,
-                at: MAX_SOURCE_BYTES,
-            });
+            return Err(Unparsed { reason: Reason::TooLong, at: MAX_SOURCE_BYTES });
         }
         // Bash drops NUL and uses the other two as markers inside words, so
         // the text it runs may differ from the text it was given.
         if let Some(at) = source.find(['\0', '\u{1}', '\u{7f}']) {
-            return Err(Unparsed {
-                reason: Reason::Unsupported("control character"),
-                at,
-            });
+            return Err(Unparsed { reason: Reason::Unsupported("control character"), at });
         }
         Ok(Self {
             source,
@@ -94,10 +88,7 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn error_at(&self, reason: Reason, at: usize) -> Unparsed {
-        Unparsed {
-            reason,
-            at: self.borrowed_span.map_or(at, |span| span.start),
-        }
+        Unparsed { reason, at: self.borrowed_span.map_or(at, |span| span.start) }
     }
 
     pub(super) fn fail<T>(&self, reason: Reason) -> Parsed<T> {
@@ -155,11 +146,7 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn expect(&mut self, text: &str, what: &'static str) -> Parsed<()> {
-        if self.eat(text) {
-            Ok(())
-        } else {
-            self.fail(Reason::Expected(what))
-        }
+        if self.eat(text) { Ok(()) } else { self.fail(Reason::Expected(what)) }
     }
 
     pub(super) fn span_from(&self, start: usize) -> Span {
@@ -176,10 +163,7 @@ impl<'s> Parser<'s> {
         if bytes.first().is_some_and(u8::is_ascii_digit) {
             return 0;
         }
-        bytes
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
-            .count()
+        bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
     }
 
     /// Consumes the identifier at the position; empty if there is none.
@@ -239,8 +223,5 @@ impl<'s> Parser<'s> {
 
 /// Whether the byte separates words when unquoted.
 pub(super) const fn is_metacharacter(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b'(' | b')' | b'<' | b'>'
-    )
+    matches!(byte, b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b'(' | b')' | b'<' | b'>')
 }

@@ -60,11 +60,7 @@ impl Parser<'_> {
 
     /// `<(…)` or `>(…)`
     pub(super) fn process_substitution(&mut self) -> Parsed<Part> {
-        let direction = if self.at("<") {
-            Direction::From
-        } else {
-            Direction::Into
-        };
+        let direction = if self.at("<") { Direction::From } else { Direction::Into };
         self.position += 1;
         // Bash takes `<((` for the start of arithmetic in some places.
         if self.at("((") {
@@ -125,10 +121,7 @@ impl Parser<'_> {
                 Some(character) => body.push(character),
             }
         }
-        let span = Span {
-            start,
-            end: self.position,
-        };
+        let span = Span { start, end: self.position };
         let script = self.nested(|parser| parser.backtick_body(&body, span))?;
         Ok(Part::Backtick(script))
     }

@@ -18,27 +18,15 @@ impl Parser<'_> {
         if self.restricted {
             return self.unsupported("here-document in backticks or in a here-document");
         }
-        let plain = word
-            .parts
-            .iter()
-            .all(|part| !matches!(part, Part::AnsiC(_) | Part::Locale(_)));
-        let delimiter = word
-            .literal()
-            .filter(|text| plain && !text.is_empty() && !text.contains('\n'));
+        let plain = word.parts.iter().all(|part| !matches!(part, Part::AnsiC(_) | Part::Locale(_)));
+        let delimiter = word.literal().filter(|text| plain && !text.is_empty() && !text.contains('\n'));
         let Some(delimiter) = delimiter else {
             return self.unsupported("delimiter of a here-document");
         };
-        let heredoc = Heredoc {
-            delimiter,
-            quoted: word.was_quoted(),
-            strip_tabs,
-            body: Arc::new(OnceLock::new()),
-        };
+        let heredoc =
+            Heredoc { delimiter, quoted: word.was_quoted(), strip_tabs, body: Arc::new(OnceLock::new()) };
         self.announced = true;
-        self.pending.push(Pending {
-            heredoc: heredoc.clone(),
-            at: self.position,
-        });
+        self.pending.push(Pending { heredoc: heredoc.clone(), at: self.position });
         Ok(heredoc)
     }
 
@@ -77,11 +65,7 @@ impl Parser<'_> {
             self.heredoc_parts(start, end)?
         };
         self.position = end;
-        let body = Word {
-            parts,
-            text: self.slice(start, end).to_owned(),
-            span: self.span_from(start),
-        };
+        let body = Word { parts, text: self.slice(start, end).to_owned(), span: self.span_from(start) };
         self.position = after;
         // A second fill is impossible: each announcement is taken once.
         pending.heredoc.body.set(body).ok();
@@ -107,11 +91,7 @@ impl Parser<'_> {
             let rest = self.rest();
             let length = rest.find('\n').unwrap_or(rest.len());
             let line = self.slice(start, start + length);
-            let line = if heredoc.strip_tabs {
-                line.trim_start_matches('\t')
-            } else {
-                line
-            };
+            let line = if heredoc.strip_tabs { line.trim_start_matches('\t') } else { line };
             let continues = !heredoc.quoted && ends_in_open_backslash(line);
             if !continued {
                 if line == heredoc.delimiter {

@@ -94,21 +94,14 @@ impl Parser<'_> {
             self.skip_blanks()?;
             let with_stderr = self.at("|&");
             let piped = with_stderr || (self.at("|") && !self.at("||"));
-            stages.push(Stage {
-                command,
-                with_stderr,
-            });
+            stages.push(Stage { command, with_stderr });
             if !piped {
                 break;
             }
             self.position += if with_stderr { 2 } else { 1 };
             self.skip_newlines()?;
         }
-        Ok(Pipeline {
-            negated,
-            timed,
-            stages,
-        })
+        Ok(Pipeline { negated, timed, stages })
     }
 
     fn time_options(&mut self) -> Parsed<()> {
@@ -137,10 +130,6 @@ impl Parser<'_> {
     }
 
     pub(super) fn expect_keyword(&mut self, word: &'static str) -> Parsed<()> {
-        if self.keyword(word) {
-            Ok(())
-        } else {
-            self.fail(Reason::Expected(word))
-        }
+        if self.keyword(word) { Ok(()) } else { self.fail(Reason::Expected(word)) }
     }
 }

@@ -46,9 +46,9 @@ mod tests_hostile;
 mod tests_tables;
 
 pub use ast::{
-    Arithmetic, Assignment, Branch, CaseEnd, Clause, Command, Compound, Descriptor, Direction,
-    Element, Heredoc, Item, Link, List, Parameter, Part, Pipeline, Redirect, RedirectOp, Script,
-    Simple, Span, Stage, Word,
+    Arithmetic, Assignment, Branch, CaseEnd, Clause, Command, Compound, Descriptor, Direction, Element,
+    Heredoc, Item, Link, List, Parameter, Part, Pipeline, Redirect, RedirectOp, Script, Simple, Span, Stage,
+    Word,
 };
 pub use collect::{Found, simple_commands};
 pub use cursor::{MAX_NESTING, MAX_SOURCE_BYTES};

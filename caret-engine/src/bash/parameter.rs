@@ -13,8 +13,8 @@ use super::word::push_literal;
 
 /// Operators whose right side is a word, longest first.
 const WORD_OPERATORS: [&str; 20] = [
-    ":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "=", "?", "+", "#", "%",
-    "/", "^", ",",
+    ":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "=", "?", "+", "#", "%", "/", "^",
+    ",",
 ];
 
 impl Parser<'_> {
@@ -59,10 +59,7 @@ impl Parser<'_> {
         let prefix = self
             .byte(0)
             .filter(|byte| matches!(byte, b'#' | b'!'))
-            .filter(|_| {
-                self.byte(1)
-                    .is_some_and(|byte| is_name_byte(byte) || matches!(byte, b'@' | b'*'))
-            })?;
+            .filter(|_| self.byte(1).is_some_and(|byte| is_name_byte(byte) || matches!(byte, b'@' | b'*')))?;
         self.position += 1;
         Some(prefix)
     }
@@ -95,9 +92,7 @@ impl Parser<'_> {
         }
         if self.eat("@") {
             // `@P` runs the command substitutions in the value.
-            let known = self
-                .byte(0)
-                .is_some_and(|byte| b"QEUuLAaKk".contains(&byte));
+            let known = self.byte(0).is_some_and(|byte| b"QEUuLAaKk".contains(&byte));
             if known && self.byte(1) == Some(b'}') {
                 self.position += 1;
                 return Ok(());

@@ -44,16 +44,9 @@ impl Parser<'_> {
             }
             name + 2
         } else {
-            bytes
-                .iter()
-                .take_while(|byte| byte.is_ascii_digit())
-                .count()
+            bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
         };
-        if matches!(bytes.get(length), Some(b'<' | b'>')) {
-            length
-        } else {
-            0
-        }
+        if matches!(bytes.get(length), Some(b'<' | b'>')) { length } else { 0 }
     }
 
     /// Parses the redirection at the position.
@@ -75,13 +68,7 @@ impl Parser<'_> {
             RedirectOp::HeredocStripped => Some(self.announce_heredoc(&target, true)?),
             _ => None,
         };
-        Ok(Redirect {
-            fd,
-            op,
-            target,
-            heredoc,
-            span: self.span_from(start),
-        })
+        Ok(Redirect { fd, op, target, heredoc, span: self.span_from(start) })
     }
 
     fn descriptor(&mut self) -> Parsed<Option<Descriptor>> {
@@ -115,11 +102,7 @@ impl Parser<'_> {
         let target = self.word()?;
         // Bash expands the target of `>&` and `<&` a second time, so quoted text
         // and the values of variables would run as code.
-        if duplicates
-            && target
-                .literal()
-                .is_none_or(|text| text.contains(['$', '`']))
-        {
+        if duplicates && target.literal().is_none_or(|text| text.contains(['$', '`'])) {
             return self.unsupported("expansion in a duplicated descriptor");
         }
         let number = target.text.bytes().all(|byte| byte.is_ascii_digit());

@@ -136,13 +136,7 @@ impl Parser<'_> {
             self.optional_word()?
         };
         self.reject_newline_before_heredoc(start)?;
-        Ok(Assignment {
-            name,
-            subscript,
-            append,
-            value,
-            span: self.span_from(start),
-        })
+        Ok(Assignment { name, subscript, append, value, span: self.span_from(start) })
     }
 
     /// A word that contains an array ends with its parenthesis.
@@ -205,11 +199,7 @@ impl Parser<'_> {
                 };
                 // Bash 5.2 loses track of backslashes in an array inside of a
                 // substitution and then reads other quotes than were written.
-                if value
-                    .parts
-                    .iter()
-                    .any(|part| matches!(part, Part::Escaped(_)))
-                {
+                if value.parts.iter().any(|part| matches!(part, Part::Escaped(_))) {
                     return parser.unsupported("backslash in an array");
                 }
                 elements.push(Element { subscript, value });

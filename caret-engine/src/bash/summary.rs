@@ -70,17 +70,10 @@ pub struct RedirectText {
 #[must_use]
 pub fn summary(source: &str) -> Summary {
     let Ok(script) = parse(source) else {
-        return Summary {
-            parsing_failed: true,
-            ..Summary::default()
-        };
+        return Summary { parsing_failed: true, ..Summary::default() };
     };
     let walk = Walk::over(&script);
-    let commands: Vec<Executable> = walk
-        .found
-        .iter()
-        .filter_map(|found| executable(found.command))
-        .collect();
+    let commands: Vec<Executable> = walk.found.iter().filter_map(|found| executable(found.command)).collect();
     Summary {
         parsing_failed: false,
         has_redirects: !walk.redirects.is_empty(),
@@ -88,11 +81,7 @@ pub fn summary(source: &str) -> Summary {
         has_output_redirect: walk.redirects.iter().any(|redirect| redirect.op.writes()),
         has_command_substitution: walk.substitutes,
         redirects: walk.redirects.into_iter().map(redirect_text).collect(),
-        simple_commands: walk
-            .found
-            .iter()
-            .filter_map(|found| base_name(found.command))
-            .collect(),
+        simple_commands: walk.found.iter().filter_map(|found| base_name(found.command)).collect(),
         commands,
     }
 }
@@ -115,10 +104,7 @@ fn argument(word: &Word) -> Arg {
     } else {
         ArgKind::Word
     };
-    Arg {
-        kind,
-        value: value(word),
-    }
+    Arg { kind, value: value(word) }
 }
 
 fn value(word: &Word) -> String {
@@ -126,10 +112,7 @@ fn value(word: &Word) -> String {
 }
 
 fn redirect_text(redirect: &Redirect) -> RedirectText {
-    RedirectText {
-        op: redirect.op.as_str().to_owned(),
-        target: value(&redirect.target),
-    }
+    RedirectText { op: redirect.op.as_str().to_owned(), target: value(&redirect.target) }
 }
 
 /// The last component of a name. A name that is expanded is kept whole: its

@@ -73,20 +73,13 @@ impl Parser<'_> {
             words.extend([first, operator, self.test_operand()?]);
             return Ok(());
         }
-        let operator = ARITHMETIC
-            .iter()
-            .chain(&BINARY)
-            .find(|operator| self.at_keyword(operator));
+        let operator = ARITHMETIC.iter().chain(&BINARY).find(|operator| self.at_keyword(operator));
         let Some(operator) = operator else {
             words.push(first);
             return Ok(());
         };
         let middle = self.operator(operator.len());
-        let last = if *operator == "=~" {
-            self.regex_operand()?
-        } else {
-            self.test_operand()?
-        };
+        let last = if *operator == "=~" { self.regex_operand()? } else { self.test_operand()? };
         if ARITHMETIC.contains(operator) {
             self.reject_hidden_expansion(&first)?;
             self.reject_hidden_expansion(&last)?;
@@ -120,11 +113,7 @@ impl Parser<'_> {
         let start = self.position;
         self.position += length;
         let text = self.slice(start, self.position).to_owned();
-        Word {
-            parts: vec![Part::Literal(text.clone())],
-            text,
-            span: self.span_from(start),
-        }
+        Word { parts: vec![Part::Literal(text.clone())], text, span: self.span_from(start) }
     }
 
     /// Refuses quoted text that arithmetic evaluation would expand after all.
@@ -139,8 +128,6 @@ impl Parser<'_> {
 fn is_unary(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next() == Some('-')
-        && characters
-            .next()
-            .is_some_and(|letter| UNARY.contains(letter))
+        && characters.next().is_some_and(|letter| UNARY.contains(letter))
         && characters.next().is_none()
 }

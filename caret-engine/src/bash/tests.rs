@@ -5,8 +5,8 @@ use std::process::Command as Process;
 
 use super::tests_tables::{IN_COMPOUNDS, IN_HEREDOCS, IN_LISTS, IN_WORDS, QUOTED, REFUSED};
 use super::{
-    Arg, ArgKind, Command, Descriptor, Executable, Part, RedirectOp, RedirectText, Simple, Word,
-    parse, simple_commands, summary,
+    Arg, ArgKind, Command, Descriptor, Executable, Part, RedirectOp, RedirectText, Simple, Word, parse,
+    simple_commands, summary,
 };
 
 /// The names of all simple commands, joined by blanks; `!` if refused.
@@ -43,11 +43,7 @@ fn argument(source: &str) -> Word {
 #[test]
 fn quote_removal_gives_what_the_command_receives() {
     for (source, expected) in QUOTED {
-        assert_eq!(
-            argument(source).literal().as_deref(),
-            Some(*expected),
-            "{source:?}"
-        );
+        assert_eq!(argument(source).literal().as_deref(), Some(*expected), "{source:?}");
     }
 }
 
@@ -172,26 +168,15 @@ fn redirections_of_every_kind_are_read() {
         let simple = first_simple(source);
         let redirect = simple.redirects.first().expect("there is a redirection");
         assert_eq!(redirect.op, op, "{source:?}");
-        assert_eq!(
-            redirect.target.literal().as_deref(),
-            Some(target),
-            "{source:?}"
-        );
+        assert_eq!(redirect.target.literal().as_deref(), Some(target), "{source:?}");
     }
 }
 
 #[test]
 fn a_descriptor_belongs_to_the_redirection_only_if_it_touches_it() {
     let touching = first_simple("a 2>f {out}<g");
-    let descriptors: Vec<_> = touching
-        .redirects
-        .iter()
-        .map(|redirect| redirect.fd.clone())
-        .collect();
-    let expected = [
-        Some(Descriptor::Number(2)),
-        Some(Descriptor::Variable("out".to_owned())),
-    ];
+    let descriptors: Vec<_> = touching.redirects.iter().map(|redirect| redirect.fd.clone()).collect();
+    let expected = [Some(Descriptor::Number(2)), Some(Descriptor::Variable("out".to_owned()))];
     assert_eq!(descriptors, expected);
     assert_eq!(touching.words.len(), 1);
     let apart = first_simple("a 2 >f x2>&1>g");
@@ -202,16 +187,10 @@ fn a_descriptor_belongs_to_the_redirection_only_if_it_touches_it() {
 #[test]
 fn the_body_of_a_here_document_is_attached() {
     let simple = first_simple("a <<'E'\nx $y\nE\n");
-    let heredoc = simple
-        .redirects
-        .first()
-        .and_then(|redirect| redirect.heredoc.clone());
+    let heredoc = simple.redirects.first().and_then(|redirect| redirect.heredoc.clone());
     let heredoc = heredoc.expect("there is a here-document");
     assert!(heredoc.quoted);
-    assert_eq!(
-        heredoc.body().map(|body| body.text.as_str()),
-        Some("x $y\n")
-    );
+    assert_eq!(heredoc.body().map(|body| body.text.as_str()), Some("x $y\n"));
 }
 
 #[test]
@@ -220,16 +199,10 @@ fn spans_are_ranges_of_the_source() {
     let script = parse(source).expect("the text is valid");
     let found = simple_commands(&script);
     let simple = found.last().expect("there are two commands").command;
-    assert_eq!(
-        source.get(simple.span.start..simple.span.end),
-        Some("git  'log x' >f -n")
-    );
+    assert_eq!(source.get(simple.span.start..simple.span.end), Some("git  'log x' >f -n"));
     assert_eq!(simple.text, "git  'log x' -n");
     for word in &simple.words {
-        assert_eq!(
-            source.get(word.span.start..word.span.end),
-            Some(word.text.as_str())
-        );
+        assert_eq!(source.get(word.span.start..word.span.end), Some(word.text.as_str()));
     }
 }
 
@@ -242,10 +215,7 @@ fn everything_in_backticks_has_their_span() {
         .map(|found| (found.command.text.clone(), found.command.span.start))
         .collect();
     let expected = [("a x`b \\`c\\``", 0), ("b `c`", 3), ("c", 3)];
-    assert_eq!(
-        texts,
-        expected.map(|(text, start)| (text.to_owned(), start))
-    );
+    assert_eq!(texts, expected.map(|(text, start)| (text.to_owned(), start)));
 }
 
 #[test]
@@ -253,13 +223,7 @@ fn the_place_of_a_command_is_known() {
     let script = parse("a; f() { b $(c); }; d <(e)").expect("the text is valid");
     let places: Vec<_> = simple_commands(&script)
         .iter()
-        .map(|found| {
-            (
-                found.command.text.clone(),
-                found.in_substitution,
-                found.in_function,
-            )
-        })
+        .map(|found| (found.command.text.clone(), found.in_substitution, found.in_function))
         .collect();
     let expected = [
         ("a", false, false),
@@ -268,10 +232,7 @@ fn the_place_of_a_command_is_known() {
         ("d <(e)", false, false),
         ("e", true, false),
     ];
-    assert_eq!(
-        places,
-        expected.map(|(text, inner, function)| (text.to_owned(), inner, function))
-    );
+    assert_eq!(places, expected.map(|(text, inner, function)| (text.to_owned(), inner, function)));
 }
 
 #[test]
@@ -294,10 +255,7 @@ fn parameters_keep_their_text() {
     ] {
         match argument(source).parts.first() {
             Some(Part::Parameter(parameter)) => {
-                assert_eq!(
-                    (parameter.name.as_str(), parameter.raw.as_str()),
-                    (name, raw)
-                );
+                assert_eq!((parameter.name.as_str(), parameter.raw.as_str()), (name, raw));
                 assert_eq!(parameter.simple, simple, "{source:?}");
             }
             other => panic!("{source:?}: {other:?}"),
@@ -308,25 +266,13 @@ fn parameters_keep_their_text() {
 #[test]
 fn functions_and_assignments_are_no_commands_of_their_own() {
     let script = parse("f() { :; }").expect("the text is valid");
-    let stage = script
-        .list
-        .items
-        .first()
-        .and_then(|item| item.pipeline.stages.first());
-    assert!(
-        matches!(stage.map(|stage| &stage.command), Some(Command::Function { name, .. }) if name == "f")
-    );
+    let stage = script.list.items.first().and_then(|item| item.pipeline.stages.first());
+    assert!(matches!(stage.map(|stage| &stage.command), Some(Command::Function { name, .. }) if name == "f"));
     let simple = first_simple("x=1 y+='a b' z[2]= a");
     let assigned: Vec<_> = simple
         .assignments
         .iter()
-        .map(|assignment| {
-            (
-                assignment.name.clone(),
-                assignment.append,
-                assignment.value.literal(),
-            )
-        })
+        .map(|assignment| (assignment.name.clone(), assignment.append, assignment.value.literal()))
         .collect();
     let expected = [("x", false, "1"), ("y", true, "a b"), ("z", false, "")];
     assert_eq!(
@@ -338,10 +284,7 @@ fn functions_and_assignments_are_no_commands_of_their_own() {
 #[test]
 fn the_summary_tells_words_strings_and_numbers_apart() {
     let source = "git log -n 3 \"--format=%h\" $x 2>&1 >out <in";
-    let arg = |kind, value: &str| Arg {
-        kind,
-        value: value.to_owned(),
-    };
+    let arg = |kind, value: &str| Arg { kind, value: value.to_owned() };
     let summary = summary(source);
     let expected = Executable {
         name: "git".to_owned(),
@@ -357,9 +300,7 @@ fn the_summary_tells_words_strings_and_numbers_apart() {
     assert_eq!(summary.commands, [expected]);
     assert!(summary.has_redirects && summary.has_input_redirect && summary.has_output_redirect);
     assert!(!summary.has_command_substitution && !summary.parsing_failed);
-    let redirects = [(">&", "1"), (">", "out"), ("<", "in")].map(|(op, target)| RedirectText {
-        op: op.to_owned(),
-        target: target.to_owned(),
-    });
+    let redirects = [(">&", "1"), (">", "out"), ("<", "in")]
+        .map(|(op, target)| RedirectText { op: op.to_owned(), target: target.to_owned() });
     assert_eq!(summary.redirects, redirects);
 }

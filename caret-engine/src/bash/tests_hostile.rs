@@ -30,10 +30,7 @@ fn what_is_accepted_is_accepted_by_bash() {
         return;
     }
     let corpus = corpus();
-    let accepted: Vec<_> = corpus
-        .iter()
-        .filter(|source| parse(source).is_ok())
-        .collect();
+    let accepted: Vec<_> = corpus.iter().filter(|source| parse(source).is_ok()).collect();
     assert!(accepted.len() > 150, "{}", accepted.len());
     for source in accepted {
         assert!(bash_accepts(source), "{source:?}");
@@ -135,12 +132,7 @@ fn repeated(unit: &str) -> String {
 fn deep_and_long() -> Vec<String> {
     let wrap = |open: &str, close: &str, levels: usize| {
         let room = MAX_SOURCE_BYTES - levels * (open.len() + close.len());
-        format!(
-            "{}{}{}",
-            open.repeat(levels),
-            "a b;".repeat(room / 4),
-            close.repeat(levels)
-        )
+        format!("{}{}{}", open.repeat(levels), "a b;".repeat(room / 4), close.repeat(levels))
     };
     vec![
         wrap("a $(", ")", 62),
@@ -196,10 +188,7 @@ fn a_stack_of_two_mebibytes_is_enough() {
 fn limits_are_typed_errors() {
     let reason = |source: &str| parse(source).map_err(|error| error.reason).err();
     assert_eq!(reason(&"a".repeat(MAX_SOURCE_BYTES)), None);
-    assert_eq!(
-        reason(&"a".repeat(MAX_SOURCE_BYTES + 1)),
-        Some(Reason::TooLong)
-    );
+    assert_eq!(reason(&"a".repeat(MAX_SOURCE_BYTES + 1)), Some(Reason::TooLong));
     let nested = |levels: usize| format!("{}a{}", "( ".repeat(levels), " )".repeat(levels));
     assert_eq!(reason(&nested(MAX_NESTING - 1)), None);
     assert_eq!(reason(&nested(MAX_NESTING + 1)), Some(Reason::TooDeep));
@@ -222,10 +211,7 @@ impl Noise {
     }
 
     fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices
-            .get(self.below(choices.len()))
-            .copied()
-            .unwrap_or_default()
+        choices.get(self.below(choices.len())).copied().unwrap_or_default()
     }
 }
 
@@ -319,9 +305,7 @@ fn noise_never_panics_and_spans_stay_in_the_source() {
     for round in 0..20_000 {
         let length = noise.below(24);
         let source: String = if round % 4 == 0 {
-            let bytes: Vec<u8> = (0..length * 4)
-                .map(|_| noise.next().to_le_bytes()[0])
-                .collect();
+            let bytes: Vec<u8> = (0..length * 4).map(|_| noise.next().to_le_bytes()[0]).collect();
             String::from_utf8_lossy(&bytes).into_owned()
         } else {
             (0..length).map(|_| noise.pick(TOKENS)).collect()

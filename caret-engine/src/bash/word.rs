@@ -66,15 +66,10 @@ impl Parser<'_> {
     pub(super) fn finish_word(&mut self, parts: Vec<Part>, start: usize) -> Parsed<Word> {
         let text = self.slice(start, self.position);
         self.reject_newline_before_heredoc(start)?;
-        if text.starts_with('{') && text.ends_with('}') && matches!(self.byte(0), Some(b'<' | b'>'))
-        {
+        if text.starts_with('{') && text.ends_with('}') && matches!(self.byte(0), Some(b'<' | b'>')) {
             return self.unsupported("braces directly before a redirection");
         }
-        Ok(Word {
-            parts: settle(parts),
-            text: text.to_owned(),
-            span: self.span_from(start),
-        })
+        Ok(Word { parts: settle(parts), text: text.to_owned(), span: self.span_from(start) })
     }
 
     /// Parses one unquoted part; `false` means that the word ends here.

@@ -9,11 +9,17 @@ fn command(text: &str) -> Claim {
         .map(|part| {
             let mut words = part.split_whitespace().map(str::to_owned);
             let name = words.next().unwrap_or_default();
-            SimpleCommand { name, args: words.map(|word| (ArgKind::Word, word)).collect(), text: part.trim().into() }
+            SimpleCommand {
+                name,
+                args: words.map(|word| (ArgKind::Word, word)).collect(),
+                text: part.trim().into(),
+            }
         })
         .collect();
     let parsed = Parsed { failed: text.contains('"'), commands, ..Parsed::default() };
-    Claim::Execute { command: Box::new(CommandLine { command: text.into(), parsed, ..CommandLine::default() }) }
+    Claim::Execute {
+        command: Box::new(CommandLine { command: text.into(), parsed, ..CommandLine::default() }),
+    }
 }
 
 /// Rules as `allow: A, B; deny: C`, a call as `Shell(…)`, `Read(…)` or `Write(…)`.

@@ -68,7 +68,8 @@ pub async fn run(
     let began = Instant::now();
     let state_file = run.output_file.with_extension("state");
     let request = request(supervisor, &run, &state_file)?;
-    let mut running = Running::start(supervisor, &request, Capture::new(run.keep_bytes, run.output_file.clone()))?;
+    let mut running =
+        Running::start(supervisor, &request, Capture::new(run.keep_bytes, run.output_file.clone()))?;
     let patience = if run.command.background { 0 } else { run.command.timeout_ms };
     let exit = running.foreground(began + Duration::from_millis(patience), cancel, run.output).await?;
     let shell = take_state(&state_file, &exit);

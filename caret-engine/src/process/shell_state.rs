@@ -99,7 +99,17 @@ mod tests {
 
     #[test]
     fn what_bash_writes_is_read_back_as_it_was() {
-        let values = ["plain", "", "two words", "a\nb", "q\"uo'te", "do$llar `tick` \\ back", "tab\there", "ünï", "\u{1b}[0m"];
+        let values = [
+            "plain",
+            "",
+            "two words",
+            "a\nb",
+            "q\"uo'te",
+            "do$llar `tick` \\ back",
+            "tab\there",
+            "ünï",
+            "\u{1b}[0m",
+        ];
         let mut bash = Command::new("bash");
         bash.args(["--noprofile", "--norc", "-c", "export NONE; cd /; declare -px"]).env_clear();
         for (at, value) in values.iter().enumerate() {
@@ -118,7 +128,9 @@ mod tests {
 
     #[test]
     fn text_that_is_cut_or_strange_is_not_believed() {
-        for text in ["", "declare -x A=\"1", "echo hello", "declare -x PWD=\"/\"\ngarbage", "declare -x A=$'\\q'\n"] {
+        for text in
+            ["", "declare -x A=\"1", "echo hello", "declare -x PWD=\"/\"\ngarbage", "declare -x A=$'\\q'\n"]
+        {
             assert_eq!(read(text), None, "{text:?}");
         }
     }

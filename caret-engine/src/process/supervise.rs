@@ -6,8 +6,8 @@ use super::request::{Report, Request, receive, send};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, set_child_subreaper, setsid,
-    wait,
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, set_child_subreaper,
+    setsid, wait,
 };
 use std::collections::HashMap;
 use std::fs;
@@ -94,7 +94,8 @@ fn wait_for(fds: &[BorrowedFd<'_>], patience: Option<Duration>) -> io::Result<Op
         tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: patience.subsec_nanos().into(),
     });
-    let mut polled: Vec<PollFd<'_>> = fds.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+    let mut polled: Vec<PollFd<'_>> =
+        fds.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
     loop {
         match poll(&mut polled, timeout.as_ref()) {
             Ok(_) => return Ok(polled.iter().position(|fd| !fd.revents().is_empty())),

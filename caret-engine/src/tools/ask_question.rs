@@ -59,7 +59,9 @@ impl Tool for AskQuestion {
                 fields.insert("allowMultiple".into(), multiple);
             }
             let question: Question = serde_json::from_value(question).map_err(|error| {
-                ToolError::new(format!("`questions` must be a list of {{id, prompt, options: [{{id, label}}]}}: {error}"))
+                ToolError::new(format!(
+                    "`questions` must be a list of {{id, prompt, options: [{{id, label}}]}}: {error}"
+                ))
             })?;
             questions.push(question);
         }

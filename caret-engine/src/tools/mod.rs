@@ -3,9 +3,8 @@
 //! A tool sees a workspace, what it may remember between calls, and a cancel token; never the session,
 //! the host or the model. Its failure is data for the model and never ends the turn.
 
-mod ask_question;
-mod shell;
 mod apply_patch;
+mod ask_question;
 mod delete;
 mod edit;
 mod glob;
@@ -17,6 +16,7 @@ mod place;
 mod read;
 mod read_todos;
 mod search;
+mod shell;
 mod str_replace;
 #[cfg(test)]
 mod test_support;

@@ -56,7 +56,8 @@ impl Tool for Shell {
         if command.contains('\0') {
             return Err(ToolError::new("`command` holds a NUL character, which no shell can run"));
         }
-        let timeout_ms = input["timeout"].as_u64().filter(|timeout| *timeout > 0).unwrap_or(DEFAULT_TIMEOUT_MS);
+        let timeout_ms =
+            input["timeout"].as_u64().filter(|timeout| *timeout > 0).unwrap_or(DEFAULT_TIMEOUT_MS);
         let parsed = parsed(&command);
         let command = CommandLine {
             command,
@@ -74,8 +75,12 @@ impl Tool for Shell {
             return Err(ToolError::new("a shell call must be a command"));
         };
         let shell = self.shell(&cx);
-        let name: String =
-            cx.call.as_str().chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+        let name: String = cx
+            .call
+            .as_str()
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+            .collect();
         let run = Run {
             command: &command,
             shell: &shell,

@@ -164,12 +164,17 @@ fn failed<S>(call: &ToolCall, failure: &Failure, words: Words) -> CallResult<S> 
     }
 }
 
+fn directory(cwd: &Path, working: &str) -> String {
+    let directory = if working.is_empty() { cwd.to_owned() } else { cwd.join(working) };
+    directory.to_string_lossy().into_owned()
+}
+
 /// What a refusal says of the call: the command and its absolute directory, or the path.
 fn refused(call: &ToolCall, cwd: &Path) -> Refused {
     match &call.claim {
         Some(Claim::Execute { command }) => Refused {
             command: Some(command.command.clone()),
-            working_directory: Some(cwd.join(&command.working_directory).to_string_lossy().into_owned()),
+            working_directory: Some(directory(cwd, &command.working_directory)),
             is_readonly: Some(false),
             ..Refused::default()
         },

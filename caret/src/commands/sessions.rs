@@ -57,7 +57,9 @@ pub fn create(call: Call<'_>) -> Result<Exit, Failure> {
         _ => return Err(Failure::new(Exit::Usage, "'create-chat' makes a new chat and resumes none")),
     };
     let settings = call.settings()?;
-    open(&settings)?.create(&settings.workspace, &id, call.options.name.as_deref()).map_err(|error| told(&error))?;
+    open(&settings)?
+        .create(&settings.workspace, &id, call.options.name.as_deref())
+        .map_err(|error| told(&error))?;
     call.output.line(id.as_str())?;
     Ok(Exit::Success)
 }

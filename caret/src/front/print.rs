@@ -234,7 +234,9 @@ impl Run {
         if denied > 0 {
             let calls = if denied == 1 { "call was" } else { "calls were" };
             if !settings.quiet {
-                tell(&format!("⚠ {denied} tool {calls} not permitted; see `permissionDenials` in the result"));
+                tell(&format!(
+                    "⚠ {denied} tool {calls} not permitted; see `permissionDenials` in the result"
+                ));
             }
             if settings.fail_on_denied && exit == Exit::Success {
                 return Exit::Denied;
@@ -273,7 +275,9 @@ fn ending(end: &TurnEnd) -> Exit {
 /// What stderr gets for a turn that did not end well.
 fn complaint(reason: &EndReason) -> Option<String> {
     match reason {
-        EndReason::Failed { message, .. } | EndReason::Limit { message, .. } => Some(format!("Error: {message}")),
+        EndReason::Failed { message, .. } | EndReason::Limit { message, .. } => {
+            Some(format!("Error: {message}"))
+        }
         EndReason::Stopped { stop: Stop::Refusal } => Some("Error: the model refused to answer".into()),
         _ => None,
     }

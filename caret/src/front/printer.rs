@@ -55,13 +55,16 @@ impl Printer {
         let projected = match settings.format {
             PrintFormat::Text => Projected::Text(PlainText::default()),
             PrintFormat::Json => Projected::Json(Summary::default()),
-            PrintFormat::StreamJson { partial } => Projected::Stream(Box::new(StreamJson::new(StreamJsonSettings {
-                partial,
-                extended: settings.extended,
-                answered: questions.is_some(),
-            }))),
+            PrintFormat::StreamJson { partial } => {
+                Projected::Stream(Box::new(StreamJson::new(StreamJsonSettings {
+                    partial,
+                    extended: settings.extended,
+                    answered: questions.is_some(),
+                })))
+            }
         };
-        let progress = (settings.format == PrintFormat::Text && !settings.quiet).then(|| Progress::new(settings.color));
+        let progress =
+            (settings.format == PrintFormat::Text && !settings.quiet).then(|| Progress::new(settings.color));
         let state = State {
             projected,
             progress,
@@ -90,7 +93,9 @@ impl Printer {
 
 impl State {
     fn apply(&mut self, event: &Stamped) -> io::Result<()> {
-        if let Event::ToolEnded { outcome: Outcome::Rejected { .. } | Outcome::Denied { .. }, .. } = event.event {
+        if let Event::ToolEnded { outcome: Outcome::Rejected { .. } | Outcome::Denied { .. }, .. } =
+            event.event
+        {
             self.denied += 1;
         }
         if let Some(progress) = &mut self.progress {

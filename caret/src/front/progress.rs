@@ -32,9 +32,16 @@ impl Progress {
                     self.diff(&done.diff_string, out);
                 }
                 Details::Shell(done) => {
-                    let code = if done.exit_code == 0 { String::new() } else { format!(" → exit {}", done.exit_code) };
+                    let code = if done.exit_code == 0 {
+                        String::new()
+                    } else {
+                        format!(" → exit {}", done.exit_code)
+                    };
                     out.push(format!("⬢ {title}{code} {}ms", done.local_execution_time_ms));
-                    cut(neutral(done.interleaved_output.trim_end()).lines().map(|line| format!("  {line}")), out);
+                    cut(
+                        neutral(done.interleaved_output.trim_end()).lines().map(|line| format!("  {line}")),
+                        out,
+                    );
                 }
                 Details::Backgrounded(done) => {
                     out.push(format!("⬢ {title} → in the background, output in {}", done.output_file));

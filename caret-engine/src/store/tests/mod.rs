@@ -110,7 +110,11 @@ pub(super) fn read_ended(id: &str, content: &str) -> Event {
 }
 
 pub(super) fn ended(turn: &str) -> Event {
-    let end = TurnEnd { reason: EndReason::Stopped { stop: Stop::EndTurn }, usage: Usage::default(), duration_ms: 0 };
+    let end = TurnEnd {
+        reason: EndReason::Stopped { stop: Stop::EndTurn },
+        usage: Usage::default(),
+        duration_ms: 0,
+    };
     Event::TurnEnded { turn: TurnId::new(turn), end }
 }
 

@@ -16,7 +16,7 @@ use crate::models::{self, ModelChoice};
 use crate::roots::{Invoked, Roots};
 use crate::{prompt, trust};
 use caret_protocol::event::Mode;
-pub use session::{SessionChoice, choose as new_chat};
+pub use session::{SessionChoice, choose as choose_session};
 use std::path::PathBuf;
 use std::time::Duration;
 pub use workspace::real_folder;

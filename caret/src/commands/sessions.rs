@@ -53,7 +53,7 @@ fn open(settings: &Settings) -> Result<Box<dyn Chats>, Failure> {
 
 /// `create-chat`
 pub fn create(call: Call<'_>) -> Result<Exit, Failure> {
-    let id = match settings::new_chat(call.options)? {
+    let id = match settings::choose_session(call.options)? {
         settings::SessionChoice::New(id) => id,
         _ => return Err(Failure::new(Exit::Usage, "'create-chat' makes a new chat and resumes none")),
     };
@@ -114,7 +114,7 @@ pub fn remove(call: Call<'_>, ids: &[String]) -> Result<Exit, Failure> {
 
 /// `fork`
 pub fn fork(call: Call<'_>, id: &str) -> Result<Exit, Failure> {
-    let new = match settings::new_chat(call.options)? {
+    let new = match settings::choose_session(call.options)? {
         settings::SessionChoice::New(id) => id,
         _ => return Err(Failure::new(Exit::Usage, "'fork' makes a new chat: name the old one after it")),
     };

@@ -194,7 +194,7 @@ fn outside_of_a_repository_only_the_workspace_counts() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("a/b");
     fs::create_dir_all(&inner).unwrap();
-    assert_eq!(project_folders(&inner), [inner.clone()]);
+    assert_eq!(project_folders(&inner), std::slice::from_ref(&inner));
     fs::write(folder.path().join("a/.git"), "gitdir: elsewhere").unwrap();
     assert_eq!(project_folders(&inner), [folder.path().join("a"), inner]);
 }

@@ -85,6 +85,8 @@ fn everything_that_was_typed_arrives() {
         (Mode::Plan, true, Some("my chat"))
     );
     assert_eq!((settings.credential, settings.saving), (Credential::Environment, Saving::OnDisk));
+    assert_eq!((settings.input, settings.exit_style), (InputFormat::Text, ExitStyle::Plain));
+    assert_eq!((settings.allow.len(), settings.deny.len(), settings.fail_on_denied), (1, 0, false));
     assert!(
         !format!("{settings:?}").contains("secret"),
         "a credential is never kept where it can be printed"

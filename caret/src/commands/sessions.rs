@@ -23,11 +23,11 @@ use std::path::Path;
 /// The chats on disk, as far as these commands need them.
 pub trait Chats {
     /// Makes an empty chat.
-    fn create(&self, cwd: &Path, id: &SessionId) -> Result<(), StoreError>;
+    fn create(&self, cwd: &Path, id: &SessionId, title: Option<&str>) -> Result<(), StoreError>;
     /// The chats of one workspace, or of all, newest first; at most `most`.
     fn list(&self, which: Which<'_>, most: usize) -> Result<Vec<SessionSummary>, StoreError>;
     /// All chats that an id, the beginning of an id, or a title can mean.
-    fn find(&self, cwd: &Path, text: &str) -> Result<Vec<SessionSummary>, StoreError>;
+    fn find(&self, which: Which<'_>, text: &str) -> Result<Vec<SessionSummary>, StoreError>;
     /// All events of a chat, in order.
     fn events(&self, chat: &SessionSummary) -> Result<Vec<Stamped>, StoreError>;
     /// The conversation of a chat, oldest first.
@@ -58,7 +58,8 @@ pub fn create(call: Call<'_>) -> Result<Exit, Failure> {
         _ => return Err(Failure::new(Exit::Usage, "'create-chat' makes a new chat and resumes none")),
     };
     let settings = call.settings()?;
-    open(&settings)?.create(&settings.workspace, &id).map_err(|error| told(&error))?;
+    let title = call.options.name.as_deref();
+    open(&settings)?.create(&settings.workspace, &id, title).map_err(|error| told(&error))?;
     call.output.line(id.as_str())?;
     Ok(Exit::Success)
 }
@@ -177,9 +178,12 @@ fn nth(chats: &dyn Chats, cwd: &Path, number: usize) -> Result<SessionSummary, F
     }
 }
 
-/// The one chat that a text means.
+/// The one chat that a text means: of this workspace, or else of any.
 fn one(chats: &dyn Chats, cwd: &Path, text: &str) -> Result<SessionSummary, Failure> {
-    let mut found = chats.find(cwd, text).map_err(|error| told(&error))?;
+    let mut found = chats.find(Which::Of(cwd), text).map_err(|error| told(&error))?;
+    if found.is_empty() {
+        found = chats.find(Which::All, text).map_err(|error| told(&error))?;
+    }
     let shown = harmless(text);
     match found.len() {
         0 => Err(Failure::new(

@@ -30,7 +30,10 @@ pub fn unknown_option(parser: &Command, word: &str) -> Failure {
 pub fn unknown_command(word: &str) -> Failure {
     let rows = super::commands::table();
     let names = rows.iter().flat_map(|row| [Some(row.name), row.alias]).flatten();
-    let hint = near::did_you_mean(word, names);
+    let hint = match near::did_you_mean(word, names) {
+        hint if hint.is_empty() => "\n(Put -- before a prompt that starts with a command's name.)".to_owned(),
+        hint => hint,
+    };
     usage(format!("unknown command '{}'{hint}", crate::output::harmless(word)))
 }
 

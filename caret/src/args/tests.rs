@@ -59,6 +59,10 @@ fn wrong_options_get_the_documented_words() {
         "error: command-argument value 'frob' is invalid for argument 'action'. \
          Allowed choices are list, get, set, unset, path.",
     );
+    check(
+        &["-p", "help", "me", "fix", "it"],
+        "error: unknown command 'me'\n(Put -- before a prompt that starts with a command's name.)",
+    );
     check(&["help", "lss"], "error: unknown command 'lss'\n(Did you mean ls?)");
 }
 

@@ -206,3 +206,20 @@ fn colours_follow_the_usual_variables() {
     assert!(!color(Color::Never, &[("FORCE_COLOR", "1")]));
     assert!(!color(Color::Auto, &[]));
 }
+
+#[test]
+fn print_mode_is_inferred_unless_a_person_is_at_both_ends() {
+    let is_print = |words: &[&str], stdin, stdout_is_terminal| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let Ok(Parsed::Run(options, _)) = args::parse("caret", &words) else { panic!("{words:?}") };
+        let mut environment = Environment::made_up(&[], std::path::Path::new("/"));
+        environment.stdin = stdin;
+        environment.stdout_is_terminal = stdout_is_terminal;
+        (super::is_print(&options, &environment), check_screen_options(&options).is_ok())
+    };
+    assert_eq!(is_print(&["hi"], Stdin::Terminal, true), (false, true));
+    assert_eq!(is_print(&["hi"], Stdin::Terminal, false), (true, true));
+    assert_eq!(is_print(&["hi"], Stdin::Pipe, true), (true, true));
+    assert_eq!(is_print(&["-p", "hi"], Stdin::Terminal, true), (true, true));
+    assert_eq!(is_print(&["--output-format", "json", "hi"], Stdin::Terminal, true), (false, false));
+}

@@ -153,6 +153,13 @@ mod tests {
         let roots = roots(folder.path());
         add(&roots, &one, 7).unwrap();
         assert_eq!(standing(&roots, &other).unwrap(), Standing::Unknown);
+        fs::copy(record_file(&roots, &one), record_file(&roots, &one.join("moved"))).unwrap();
+        assert_eq!(
+            standing(&roots, &one.join("moved")).unwrap(),
+            Standing::Unknown,
+            "the path inside counts"
+        );
+        fs::remove_file(record_file(&roots, &one.join("moved"))).unwrap();
         assert_eq!(standing(&roots, &one.join("inner")).unwrap(), Standing::Unknown, "nothing is inherited");
         assert!(roots.project(one.to_str().unwrap()).join(".workspace-trusted").exists());
         assert_eq!(list(&roots).unwrap().iter().map(|record| record.path.clone()).collect::<Vec<_>>(), [one]);

@@ -4,6 +4,7 @@
 //! that was not resolved; only it goes further down. The order of checks is promised to callers: options,
 //! authentication, trust, output format and prompt, model.
 
+mod checks;
 mod session;
 mod workspace;
 
@@ -16,7 +17,8 @@ use crate::models::{self, ModelChoice};
 use crate::roots::{Invoked, Roots};
 use crate::{prompt, trust};
 use caret_protocol::event::Mode;
-pub use session::{SessionChoice, choose as new_chat};
+pub use checks::{check_options, check_screen_options};
+pub use session::{SessionChoice, choose as choose_session};
 use std::path::PathBuf;
 use std::time::Duration;
 pub use workspace::real_folder;
@@ -259,42 +261,6 @@ pub fn exit_style(options: &Options, environment: &Environment) -> ExitStyle {
     }
 }
 
-/// Options that cannot stand together, or not without each other.
-pub fn check_options(options: &Options) -> Result<(), Failure> {
-    if let Some(name) = options.later.missing() {
-        return Err(Failure::not_available(format!("the option '{name}'")));
-    }
-    if options.plan && options.mode == Some(WorkMode::Ask) {
-        return Err(conflict("--plan", "--mode ask"));
-    }
-    let streams = options.output_format == Some(OutputFormat::StreamJson);
-    if options.stream_partial_output && !streams {
-        return Err(needs("--stream-partial-output", "--print and --output-format stream-json"));
-    }
-    if options.input_format == Some(InputFormat::StreamJson) && !streams {
-        return Err(needs("--input-format stream-json", "--print and --output-format stream-json"));
-    }
-    if options.events == Some(EventSet::Extended)
-        && options.output_format.unwrap_or_default() == OutputFormat::Text
-    {
-        return Err(needs("--events extended", "--output-format json or stream-json"));
-    }
-    Ok(())
-}
-
-/// Options that only print mode has; the first that was given, with what it needs.
-pub fn check_screen_options(options: &Options) -> Result<(), Failure> {
-    let given = [
-        (options.stream_partial_output, "--stream-partial-output"),
-        (options.output_format.is_some(), "--output-format"),
-        (options.input_format.is_some(), "--input-format"),
-    ];
-    match given.into_iter().find(|(given, _)| *given) {
-        Some((_, name)) => Err(needs(name, "--print")),
-        None => Ok(()),
-    }
-}
-
 /// What environment and command line say, as the topmost layers of the configuration.
 fn overlay(config: &mut Config, options: &Options, environment: &Environment) {
     if let Some(script) = environment.text("CARET_SCRIPT") {
@@ -307,14 +273,6 @@ fn overlay(config: &mut Config, options: &Options, environment: &Environment) {
     if options.force {
         config.add_value(Origin::Flag("--force"), "approvalMode", "unrestricted");
     }
-}
-
-fn needs(option: &str, other: &str) -> Failure {
-    Failure::new(Exit::Usage, format!("option '{option}' can only be used with {other}"))
-}
-
-fn conflict(one: &str, other: &str) -> Failure {
-    Failure::new(Exit::Usage, format!("option '{one}' cannot be used with option '{other}'"))
 }
 
 fn pass_trust_gate(settings: &Settings, options: &Options, now_ms: u64) -> Result<(), Failure> {

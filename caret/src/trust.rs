@@ -53,8 +53,13 @@ pub fn add(roots: &Roots, workspace: &Path, now_ms: u64) -> io::Result<()> {
     let hash = control::hash(workspace, roots)?;
     let record = Record { version: 1, path: workspace.to_owned(), hash, trusted_at_ms: now_ms };
     let text = serde_json::to_string_pretty(&record).map_err(io::Error::other)?;
-    files::replace(&record_file(roots, workspace), format!("{text}\n").as_bytes())?;
-    files::replace(&documented_file(roots, workspace), b"")
+    write(&record_file(roots, workspace), format!("{text}\n").as_bytes())?;
+    write(&documented_file(roots, workspace), b"")
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    files::replace(path, bytes).map_err(named)
 }
 
 /// Trusts a workspace no more; says whether it was trusted.
@@ -148,9 +153,33 @@ mod tests {
         let roots = roots(folder.path());
         add(&roots, &one, 7).unwrap();
         assert_eq!(standing(&roots, &other).unwrap(), Standing::Unknown);
+        fs::copy(record_file(&roots, &one), record_file(&roots, &one.join("moved"))).unwrap();
+        assert_eq!(
+            standing(&roots, &one.join("moved")).unwrap(),
+            Standing::Unknown,
+            "the path inside counts"
+        );
+        fs::remove_file(record_file(&roots, &one.join("moved"))).unwrap();
         assert_eq!(standing(&roots, &one.join("inner")).unwrap(), Standing::Unknown, "nothing is inherited");
         assert!(roots.project(one.to_str().unwrap()).join(".workspace-trusted").exists());
         assert_eq!(list(&roots).unwrap().iter().map(|record| record.path.clone()).collect::<Vec<_>>(), [one]);
+    }
+
+    #[test]
+    fn files_behind_links_count_and_loops_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().join("work");
+        fs::create_dir_all(folder.path().join("shared")).unwrap();
+        fs::create_dir_all(&workspace).unwrap();
+        std::os::unix::fs::symlink("../shared", workspace.join(".cursor")).unwrap();
+        let roots = roots(folder.path());
+        add(&roots, &workspace, 7).unwrap();
+        fs::write(folder.path().join("shared/cli.json"), "{}").unwrap();
+        assert_eq!(standing(&roots, &workspace).unwrap(), Standing::Changed);
+        for name in ["one", "other"] {
+            std::os::unix::fs::symlink(".", folder.path().join("shared").join(name)).unwrap();
+        }
+        assert!(add(&roots, &workspace, 7).is_err());
     }
 
     #[test]

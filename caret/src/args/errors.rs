@@ -30,7 +30,10 @@ pub fn unknown_option(parser: &Command, word: &str) -> Failure {
 pub fn unknown_command(word: &str) -> Failure {
     let rows = super::commands::table();
     let names = rows.iter().flat_map(|row| [Some(row.name), row.alias]).flatten();
-    let hint = near::did_you_mean(word, names);
+    let hint = match near::did_you_mean(word, names) {
+        hint if hint.is_empty() => "\n(Put -- before a prompt that starts with a command's name.)".to_owned(),
+        hint => hint,
+    };
     usage(format!("unknown command '{}'{hint}", crate::output::harmless(word)))
 }
 
@@ -47,11 +50,11 @@ pub fn told(error: &clap::Error, command: Option<&str>) -> Failure {
         ErrorKind::InvalidValue if value.is_empty() => format!("{} argument missing", named(&argument)),
         ErrorKind::InvalidValue => {
             let choices = text(error, ContextKind::ValidValue);
-            format!("{} argument '{value}' is invalid. Allowed choices are {choices}.", named(&argument))
+            format!("{}. Allowed choices are {choices}.", invalid(&argument, &value))
         }
         ErrorKind::ValueValidation => {
             let reason = error.source().map(ToString::to_string).unwrap_or_default();
-            format!("{} argument '{value}' is invalid. {reason}", named(&argument))
+            format!("{}. {reason}", invalid(&argument, &value))
         }
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
             format!("{} argument missing", named(&argument))
@@ -81,7 +84,14 @@ fn usage(message: String) -> Failure {
 fn named(argument: &str) -> String {
     match argument.starts_with('-') {
         true => format!("option '{argument}'"),
-        false => format!("command-argument '{}'", bare(argument)),
+        false => format!("argument '{}'", bare(argument)),
+    }
+}
+
+fn invalid(argument: &str, value: &str) -> String {
+    match argument.starts_with('-') {
+        true => format!("option '{argument}' argument '{value}' is invalid"),
+        false => format!("command-argument value '{value}' is invalid for argument '{}'", bare(argument)),
     }
 }
 

@@ -14,7 +14,22 @@ const TEMPLATE: &str = "{usage-heading} {usage}\n\n{about-with-newline}\n{all-ar
 
 /// The help of the whole program.
 pub fn of_program(name: &'static str, length: Length) -> String {
-    render(tree(name), length)
+    let options = render(trunk(name), length);
+    let commands: String = tree(name)
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| {
+            let names: Vec<&str> =
+                [command.get_name()].into_iter().chain(command.get_visible_aliases()).collect();
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            format!("  {:<29}{about}\n", names.join(" | "))
+        })
+        .collect();
+    let examples = match length {
+        Length::Short => String::new(),
+        Length::Long => format!("\n{}\n", examples(name)),
+    };
+    format!("{options}\nCommands:\n{commands}{examples}")
 }
 
 /// The help of one command.
@@ -40,31 +55,43 @@ pub fn topic(name: &'static str, words: &[String]) -> Result<String, Failure> {
 
 /// The whole program as one tree.
 pub fn tree(name: &'static str) -> Command {
-    let parser = Command::new(name)
-        .about("A coding agent for terminals, editors and scripts, with any model")
-        .override_usage(format!("{name} [options] [command] [prompt...]"))
-        .help_template(format!("{TEMPLATE}\n\nCommands:\n{{subcommands}}"))
+    let help = Command::new("help")
+        .about("Display help for command")
+        .disable_help_flag(true)
+        .arg(Arg::new("command").value_name("command").help("A command"));
+    trunk(name)
         .after_long_help(examples(name))
-        .disable_version_flag(true)
-        .disable_help_subcommand(true);
-    let parser = commands::Words::augment_args(with_help(Options::augment_args(parser)));
-    let rows = commands::table();
-    let parser = parser.subcommands(rows.iter().map(branch));
-    parser.subcommand(
-        Command::new("help")
-            .about("Display help for command")
-            .disable_help_flag(true)
-            .arg(Arg::new("command").value_name("command").help("A command")),
+        .subcommands(commands::table().iter().map(branch))
+        .subcommand(help)
+        .disable_help_subcommand(true)
+}
+
+/// The program without its commands.
+fn trunk(name: &'static str) -> Command {
+    let command = Command::new(name).disable_version_flag(true).help_template(TEMPLATE);
+    described(
+        commands::Words::augment_args(with_help(Options::augment_args(command))),
+        "A coding agent for terminals, editors and scripts, with any model",
     )
+    .override_usage(format!("{name} [options] [command] [prompt...]"))
 }
 
 fn branch(row: &Row) -> Command {
-    let command = Command::new(row.name).about(row.about).help_template(TEMPLATE).disable_version_flag(true);
-    let command = with_help((row.arguments)(command)).hide(row.shown == Shown::Hidden);
+    let command = Command::new(row.name).help_template(TEMPLATE).disable_version_flag(true);
+    let command = described(with_help((row.arguments)(command)), row.about).hide(row.shown == Shown::Hidden);
     match row.alias {
         Some(alias) => command.visible_alias(alias),
         None => command,
     }
+}
+
+/// Says what a command is for, instead of what the type of its arguments says about itself. The values that an
+/// option takes are in its own words already.
+fn described(command: Command, about: &'static str) -> Command {
+    command.about(about).long_about(None).mut_args(|argument| match argument.get_action().takes_values() {
+        true => argument.hide_possible_values(true).hide_default_value(true),
+        false => argument,
+    })
 }
 
 fn with_help(command: Command) -> Command {
@@ -94,7 +121,7 @@ fn examples(name: &str) -> String {
         "Examples:\n\
          \x20 {name} -p --trust \"read src/main.rs\"         one answer, in a workspace you trust\n\
          \x20 {name} -p --force \"run cargo test\"           run what is not explicitly denied\n\
-         \x20 echo \"list files\" | {name} -p               the prompt comes from stdin\n\
+         \x20 echo \"list files\" | {name} -p                the prompt comes from stdin\n\
          \x20 {name} -p --output-format stream-json \"…\"    JSON lines for programs\n\
          \x20 {name} -p --continue \"and now the tests\"     go on with the latest chat\n\
          \x20 {name} -p -- \"- a prompt with a dash\"        -- ends the options"

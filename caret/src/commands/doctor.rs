@@ -136,10 +136,10 @@ fn of_settings(call: Call<'_>, settings: &Settings) -> Vec<Check> {
 fn writable(name: &'static str, folder: &Path) -> Check {
     let there = nearest(folder);
     let shown = folder.display();
-    if there == folder && !folder.is_dir() {
+    if !there.is_dir() {
         return Check::bad(
             name,
-            format!("{shown} is not a directory"),
+            format!("{} is not a directory", there.display()),
             "move the file away, or set CARET_HOME",
         );
     }

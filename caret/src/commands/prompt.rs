@@ -3,7 +3,7 @@
 use super::Call;
 use crate::args::options::Options;
 use crate::exit::{Exit, Failure};
-use crate::settings::{self, RunSettings};
+use crate::settings::{self, RunSettings, Settings};
 
 /// Runs a prompt, or says why it cannot be run.
 pub fn run(call: Call<'_>, words: &[String]) -> Result<Exit, Failure> {
@@ -20,12 +20,12 @@ pub fn run(call: Call<'_>, words: &[String]) -> Result<Exit, Failure> {
 /// Goes on with the latest chat.
 pub fn resume(call: Call<'_>, words: &[String]) -> Result<Exit, Failure> {
     let options = Options { continue_latest: true, ..call.options.clone() };
+    settings::choose_session(&options)?;
+    let settings = Settings::find(call.invoked, call.options, call.environment)?;
+    let chat = super::sessions::latest(&settings, 1)?;
     if settings::is_print(call.options, call.environment) {
         return run(Call { options: &options, ..call }, words);
     }
-    settings::check_screen_options(call.options)?;
-    let settings = call.settings()?;
-    let chat = super::sessions::latest(&settings, 1)?;
     call.output.say(&super::sessions::how_to_resume(call.invoked.name(), &chat));
     Err(no_screen(call))
 }

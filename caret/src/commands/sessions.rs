@@ -27,7 +27,7 @@ pub trait Chats {
     /// The chats of one workspace, or of all, newest first; at most `most`.
     fn list(&self, which: Which<'_>, most: usize) -> Result<Vec<SessionSummary>, StoreError>;
     /// All chats that an id, the beginning of an id, or a title can mean.
-    fn find(&self, cwd: &Path, text: &str) -> Result<Vec<SessionSummary>, StoreError>;
+    fn find(&self, which: Which<'_>, text: &str) -> Result<Vec<SessionSummary>, StoreError>;
     /// All events of a chat, in order.
     fn events(&self, chat: &SessionSummary) -> Result<Vec<Stamped>, StoreError>;
     /// The conversation of a chat, oldest first.
@@ -52,14 +52,13 @@ fn open(settings: &Settings) -> Result<Box<dyn Chats>, Failure> {
 
 /// `create-chat`
 pub fn create(call: Call<'_>) -> Result<Exit, Failure> {
-    let id = match settings::new_chat(call.options)? {
+    let id = match settings::choose_session(call.options)? {
         settings::SessionChoice::New(id) => id,
         _ => return Err(Failure::new(Exit::Usage, "'create-chat' makes a new chat and resumes none")),
     };
     let settings = call.settings()?;
-    open(&settings)?
-        .create(&settings.workspace, &id, call.options.name.as_deref())
-        .map_err(|error| told(&error))?;
+    let title = call.options.name.as_deref();
+    open(&settings)?.create(&settings.workspace, &id, title).map_err(|error| told(&error))?;
     call.output.line(id.as_str())?;
     Ok(Exit::Success)
 }
@@ -115,7 +114,7 @@ pub fn remove(call: Call<'_>, ids: &[String]) -> Result<Exit, Failure> {
 
 /// `fork`
 pub fn fork(call: Call<'_>, id: &str) -> Result<Exit, Failure> {
-    let new = match settings::new_chat(call.options)? {
+    let new = match settings::choose_session(call.options)? {
         settings::SessionChoice::New(id) => id,
         _ => return Err(Failure::new(Exit::Usage, "'fork' makes a new chat: name the old one after it")),
     };
@@ -193,9 +192,12 @@ fn nth(chats: &dyn Chats, cwd: &Path, number: usize) -> Result<SessionSummary, F
     }
 }
 
-/// The one chat that a text means.
+/// The one chat that a text means: of this workspace, or else of any.
 fn one(chats: &dyn Chats, cwd: &Path, text: &str) -> Result<SessionSummary, Failure> {
-    let mut found = chats.find(cwd, text).map_err(|error| told(&error))?;
+    let mut found = chats.find(Which::Of(cwd), text).map_err(|error| told(&error))?;
+    if found.is_empty() {
+        found = chats.find(Which::All, text).map_err(|error| told(&error))?;
+    }
     let shown = harmless(text);
     match found.len() {
         0 => Err(Failure::new(

@@ -1,6 +1,6 @@
 //! Which chat a run belongs to.
 
-use super::conflict;
+use super::checks::conflict;
 use crate::args::options::Options;
 use crate::exit::{Exit, Failure};
 use caret_protocol::ids::SessionId;

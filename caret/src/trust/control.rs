@@ -1,7 +1,7 @@
 //! The files of a workspace that can steer the agent, as one hash.
 //!
-//! Only names, kinds and bytes go in, never times, so that a fresh clone of the same tree has the same hash.
-//! Links are not followed into folders, and nothing but regular files is opened.
+//! Only names, kinds and bytes go in, never times. Links are followed, because the files behind them are read as
+//! well; nothing but regular files is opened, and a tree without end is refused.
 
 use crate::config::project_folders;
 use crate::roots::Roots;
@@ -27,7 +27,7 @@ const OWN_STATE: [&str; 6] =
     ["chats", "projects", "trusted-workspaces", "worktrees", "cli-config.json", "agent-cli-state.json"];
 
 /// More files than this are taken as a mistake, or as an attempt to make us wait.
-const MOST_FILES: usize = 10_000;
+const MOST_FILES: usize = 2_000;
 
 /// The hash of all files that can steer the agent.
 pub fn hash(workspace: &Path, roots: &Roots) -> io::Result<String> {
@@ -62,11 +62,10 @@ impl Sum<'_> {
         if self.files > MOST_FILES {
             return Err(io::Error::other(format!("{}: more than {MOST_FILES} files", path.display())));
         }
-        self.field(path.as_os_str().as_encoded_bytes());
-        if meta.is_dir() {
-            self.field(b"folder");
+        if self.is_own(path) {
             return self.folder(path);
         }
+        self.field(path.as_os_str().as_encoded_bytes());
         if meta.is_symlink() {
             let target = fs::read_link(path).map_err(|error| named(path, &error))?;
             self.field(b"link");
@@ -74,13 +73,21 @@ impl Sum<'_> {
         }
         match fs::metadata(path) {
             Ok(meta) if meta.is_file() => self.file(path).map_err(|error| named(path, &error)),
+            Ok(meta) if meta.is_dir() => {
+                self.field(b"folder");
+                self.folder(path)
+            }
             _ => Ok(()),
         }
     }
 
+    /// Whether it is the user's own folder, which comes and changes with our own work.
+    fn is_own(&self, path: &Path) -> bool {
+        path == self.roots.config || path == self.roots.data || self.roots.below.as_deref() == Some(path)
+    }
+
     fn folder(&mut self, path: &Path) -> io::Result<()> {
-        let is_own =
-            path == self.roots.config || path == self.roots.data || self.roots.below.as_deref() == Some(path);
+        let is_own = self.is_own(path);
         let mut names = Vec::new();
         for entry in fs::read_dir(path).map_err(|error| named(path, &error))? {
             names.push(entry.map_err(|error| named(path, &error))?.file_name());
@@ -88,7 +95,7 @@ impl Sum<'_> {
         names.sort();
         for name in names {
             let is_state =
-                is_own && name.to_str().is_none_or(|name| OWN_STATE.iter().any(|own| name.contains(own)));
+                is_own && name.to_str().is_some_and(|name| OWN_STATE.iter().any(|own| name.contains(own)));
             if !is_state {
                 self.add(&path.join(name))?;
             }

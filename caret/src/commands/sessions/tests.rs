@@ -22,14 +22,17 @@ fn made(chats: &[(&str, &str)]) -> Made {
 }
 
 impl Chats for Made {
-    fn create(&self, _: &Path, _: &SessionId) -> Result<(), StoreError> {
+    fn create(&self, _: &Path, _: &SessionId, _: Option<&str>) -> Result<(), StoreError> {
         Ok(())
     }
     fn list(&self, _: Which<'_>, most: usize) -> Result<Vec<SessionSummary>, StoreError> {
         Ok(self.0.borrow().iter().take(most).cloned().collect())
     }
-    fn find(&self, _: &Path, text: &str) -> Result<Vec<SessionSummary>, StoreError> {
-        let is_it = |chat: &&SessionSummary| chat.session.as_str().starts_with(text) || chat.title == text;
+    fn find(&self, which: Which<'_>, text: &str) -> Result<Vec<SessionSummary>, StoreError> {
+        let is_it = |chat: &&SessionSummary| {
+            (which == Which::All || which == Which::Of(&chat.cwd))
+                && (chat.session.as_str().starts_with(text) || chat.title == text)
+        };
         Ok(self.0.borrow().iter().filter(is_it).cloned().collect())
     }
     fn events(&self, _: &SessionSummary) -> Result<Vec<Stamped>, StoreError> {
@@ -63,6 +66,9 @@ fn a_text_must_mean_exactly_one_chat() {
     let find = |text| one(&chats, Path::new("/work"), text).map(|chat| chat.session.0).map_err(message);
     assert_eq!(find("aa1"), Ok("aa1".to_owned()));
     assert_eq!(find("write docs"), Ok("aa2".to_owned()));
+    let elsewhere =
+        one(&chats, Path::new("/other"), "write docs").map(|chat| chat.session.0).map_err(message);
+    assert_eq!(elsewhere, Ok("aa2".to_owned()), "chats of other workspaces are found as well");
     assert_eq!(find("aa"), Err("error: 'aa' can mean several chats: aa1, aa2".to_owned()));
     assert_eq!(find("zz"), Err("error: there is no chat 'zz': `ls --all` lists all chats".to_owned()));
 }

@@ -1,0 +1,11 @@
+//! The real program, on an empty home: what is typed, what comes back on both streams, and how it ends.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(unreachable_pub, reason = "nothing is outside of a program")]
+
+mod arguments;
+mod bad_machine;
+mod config;
+mod information;
+mod program;
+mod shell_integration;
+mod trust;

@@ -21,6 +21,7 @@ use caret_protocol::ids::SessionId;
 use caret_protocol::projection::Projection as _;
 use caret_protocol::transcript::{Message, Transcript};
 use rustix::fs::{FlockOperation, flock};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -248,6 +249,20 @@ impl DiskChat {
         Ok(state)
     }
 
+    /// What `meta.json` says; made from what another program left when there is none.
+    fn described(&self, files: &mut OpenFiles, now_ms: u64) -> Result<Meta, StoreError> {
+        if let Some(meta) = Meta::read(&self.folder) {
+            return Ok(meta);
+        }
+        let mut meta = Meta::new(&self.cwd, now_ms);
+        if let Some(blobs) = files.blobs(Make::Never)? {
+            meta.title = blobs.name()?;
+            let about = blobs.about()?.unwrap_or_default();
+            meta.created_at_ms = about.get("createdAt").and_then(Value::as_u64).unwrap_or(now_ms);
+        }
+        Ok(meta)
+    }
+
     /// Keeps `meta.json` true between the ends of turns: a first prompt, and another title.
     fn announce(&self, files: &mut OpenFiles, events: &[Stamped]) -> Result<(), StoreError> {
         for stamped in events.iter().filter(|event| event.under.is_none()) {
@@ -256,7 +271,7 @@ impl DiskChat {
                 Event::Configured { change: Change::Title { title } } => title.clone(),
                 _ => continue,
             };
-            let mut meta = Meta::read(&self.folder).unwrap_or_else(|| Meta::new(&self.cwd, stamped.at_ms));
+            let mut meta = self.described(files, stamped.at_ms)?;
             let prompted = matches!(stamped.event, Event::Prompted { .. });
             if prompted && meta.has_conversation == Some(true) {
                 files.named = true;

@@ -47,6 +47,33 @@ fn average(store: &DiskStore, turns: std::ops::Range<usize>) -> Spent {
 }
 
 #[test]
+fn fifty_steps_write_little() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let before = spent();
+    let chat = store_at(folder.path(), false).open(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
+    let hold = chat.hold().unwrap().unwrap();
+    let mut state = chat.state().unwrap();
+    let mut record = |events| {
+        let events = stamped(state.last_seq, events);
+        state.last_seq += events.len() as u64;
+        chat.append(&events).unwrap();
+    };
+    record(vec![opened(), started("t"), prompted("go")]);
+    for number in 0..50 {
+        let id = format!("call-{number}");
+        record(vec![replied("msg", vec![call(&id)]), Event::ToolStarted { call: read_call(&id) }]);
+        record(vec![read_ended(&id, &"some line of a file\n".repeat(20))]);
+    }
+    record(vec![replied("msg", vec![text("done")]), ended("t")]);
+    chat.end_turn(&state).unwrap();
+    drop((hold, chat));
+    let after = spent();
+    let written = after.written_bytes - before.written_bytes;
+    println!("50 steps: {written} bytes, {} ns", after.processor_ns - before.processor_ns);
+    assert!(written <= 1_500_000, "{written}");
+}
+
+#[test]
 fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let store = store_at(folder.path(), false);

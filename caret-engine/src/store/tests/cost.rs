@@ -78,7 +78,9 @@ fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let store = store_at(folder.path(), false);
     (0..5).for_each(|number| one_turn(&store, number));
+    let clock = std::time::Instant::now();
     let short = average(&store, 5..37);
+    println!("wall {:?}", clock.elapsed() / 32);
     // Up to 2,000 messages in larger steps, so that the test is quick.
     let chat = store.open(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
     for part in 0..10 {

@@ -24,7 +24,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where chats are kept, and what is said of whoever keeps them.
@@ -124,6 +124,8 @@ pub(super) struct OpenFiles {
     pub(super) shell: Option<ShellState>,
     /// `meta.json` says that there is a conversation.
     named: bool,
+    /// Alive while we hold the chat.
+    held: Weak<()>,
 }
 
 impl OpenFiles {
@@ -213,6 +215,7 @@ impl DiskChat {
     }
 
     fn caught_up(&self, files: &mut OpenFiles) -> Result<ChatState, StoreError> {
+        let is_held = files.held.strong_count() > 0;
         let (_, is_new) = self.base(files)?;
         let title = Meta::read(&self.folder).and_then(|meta| meta.title).unwrap_or_default();
         let Some(journal) = files.journal(&self.session, Make::Never)? else {
@@ -232,9 +235,12 @@ impl DiskChat {
             catch_up.apply(&event);
             Ok(())
         })?;
-        let closing = catch_up.closing(&self.session);
+        // Without the hold, the turn that has no end may be another process's, and go on.
+        let closing = if is_held { catch_up.closing(&self.session) } else { Vec::new() };
         closing.iter().for_each(|event| catch_up.apply(event));
-        journal.write(&Entry { events: &closing, ..Entry::default() }, Survives::PowerLoss)?;
+        if !closing.is_empty() {
+            journal.write(&Entry { events: &closing, ..Entry::default() }, Survives::PowerLoss)?;
+        }
         (files.shell, files.seen) = (shell, seen);
         let mut state = catch_up.state;
         if state.title.is_empty() {
@@ -310,7 +316,11 @@ impl Chat for DiskChat {
         let path = self.folder.join("turn.lock");
         let file = open_private(&path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Hold(Box::new(file)))),
+            Ok(()) => {
+                let held = Arc::new(());
+                self.files().held = Arc::downgrade(&held);
+                Ok(Some(Hold(Box::new((file, held)))))
+            }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(refused(&path, &error.into())),
         }

@@ -110,7 +110,8 @@ impl Chat for MemoryChat {
         let after = kept.state.last_seq;
         let mut catch_up = CatchUp::new(kept.state.clone());
         kept.events.iter().filter(|event| event.seq > after).for_each(|event| catch_up.apply(event));
-        let closing = catch_up.closing(&session);
+        let is_held = self.held.load(Ordering::Acquire);
+        let closing = if is_held { catch_up.closing(&session) } else { Vec::new() };
         closing.iter().for_each(|event| catch_up.apply(event));
         kept.events.extend(closing);
         if catch_up.recount {

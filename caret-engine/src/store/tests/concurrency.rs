@@ -128,7 +128,9 @@ fn what_was_said_to_be_recorded_survives_a_kill() {
         let events = chat.events(0).unwrap();
         assert!(events.len() as u64 >= told, "round {round}: {} < {told}", events.len());
         assert!(events.iter().zip(1..).all(|(event, seq)| event.seq == seq));
+        let hold = chat.hold().unwrap();
         let state = chat.state().unwrap();
+        drop(hold);
         let closed = chat.events(0).unwrap();
         assert!(matches!(closed.last().unwrap().event, Event::TurnEnded { .. }));
         assert_eq!(state.last_seq, closed.len() as u64);

@@ -220,6 +220,7 @@ fn a_turn_whose_process_died_is_ended_as_interrupted() {
     ];
     fixture.chat().append(&stamped(7, died)).unwrap();
     let chat = fixture.chat();
+    assert_eq!(chat.state().unwrap().last_seq, 13, "somebody else may be in that turn");
     let hold = chat.hold().unwrap();
     let state = chat.state().unwrap();
     assert_eq!((state.last_seq, state.turns), (16, 2));

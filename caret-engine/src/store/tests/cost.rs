@@ -48,7 +48,7 @@ fn average(store: &DiskStore, turns: std::ops::Range<usize>) -> Spent {
 
 #[test]
 fn fifty_steps_write_little() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let before = spent();
     let chat = store_at(folder.path(), false).open(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
     let hold = chat.hold().unwrap().unwrap();
@@ -75,12 +75,10 @@ fn fifty_steps_write_little() {
 
 #[test]
 fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let store = store_at(folder.path(), false);
     (0..5).for_each(|number| one_turn(&store, number));
-    let clock = std::time::Instant::now();
     let short = average(&store, 5..37);
-    println!("wall {:?}", clock.elapsed() / 32);
     // Up to 2,000 messages in larger steps, so that the test is quick.
     let chat = store.open(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
     for part in 0..10 {
@@ -93,6 +91,8 @@ fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
     );
     let long = average(&store, 1_000..1_064);
     println!("short {short:?}\nlong {long:?}");
-    assert!(long.processor_ns * 10 <= short.processor_ns * 16, "{short:?} {long:?}");
-    assert!(long.written_bytes * 10 <= short.written_bytes * 16, "{short:?} {long:?}");
+    // Measured 1.0 to 1.2; the machine may be busy.
+    assert!(long.processor_ns * 10 <= short.processor_ns * 18, "{short:?} {long:?}");
+    // Measured 1.05.
+    assert!(long.written_bytes * 10 <= short.written_bytes * 15, "{short:?} {long:?}");
 }

@@ -214,3 +214,25 @@ fn a_chat_without_a_file_for_lists_is_listed_from_its_store() {
     );
     assert_eq!(chat.cwd, Path::new("/ws"));
 }
+
+#[test]
+fn a_fork_takes_along_what_another_program_wrote() {
+    let fixture = fixture();
+    old_form(&Foreign::make(&fixture.chat_folder()));
+    std::fs::write(
+        fixture.chat_folder().join("meta.json"),
+        json!({"schemaVersion": 1, "cwd": CWD, "title": "x"}).to_string(),
+    )
+    .unwrap();
+    let fork = |name: &str| {
+        fixture.store.fork(&SessionId::new(CHAT), &SessionId::new(name)).unwrap();
+        fixture.store.open(Path::new(CWD), &SessionId::new(name)).unwrap()
+    };
+    assert_eq!(words(&fork("one").messages(u64::MAX).unwrap()), ["ping", "pong"]);
+    run(&*fixture.chat(), turn("t1", "more"));
+    let two = fork("two");
+    assert_eq!(two.messages(u64::MAX).unwrap(), fixture.chat().messages(u64::MAX).unwrap());
+    assert_eq!(two.state().unwrap(), fixture.chat().state().unwrap());
+    run(&*two, turn("t2", "again"));
+    assert_eq!(two.messages(u64::MAX).unwrap().len(), 10);
+}

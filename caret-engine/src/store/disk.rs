@@ -23,6 +23,7 @@ use caret_protocol::transcript::{Message, Transcript};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -297,6 +298,19 @@ impl DiskChat {
     }
 }
 
+/// The lock of a chat's folder.
+struct TurnLock {
+    file: File,
+    _held: Arc<()>,
+}
+
+impl Drop for TurnLock {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that is being started has the file too, until it is another program.
+        flock(&self.file, FlockOperation::Unlock).ok();
+    }
+}
+
 /// Runs `work`; lets go of the databases when it could not be done.
 pub(super) fn guarded<T>(
     chat: &DiskChat,
@@ -319,7 +333,7 @@ impl Chat for DiskChat {
             Ok(()) => {
                 let held = Arc::new(());
                 self.files().held = Arc::downgrade(&held);
-                Ok(Some(Hold(Box::new((file, held)))))
+                Ok(Some(Hold(Box::new(TurnLock { file, _held: held }))))
             }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(refused(&path, &error.into())),

@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::store::Which;
+use crate::store::events::{Entry, Journal, Survives};
+use crate::store::sqlite::Make;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::sync::Barrier;
 
 #[test]
 fn many_start_on_nothing_and_take_turns_in_one_chat() {
@@ -40,6 +43,50 @@ fn many_write_different_chats_without_meeting() {
         let chat = store.open(Path::new(CWD), &SessionId::new(format!("chat-{worker}"))).unwrap();
         assert_eq!(chat.events(0).unwrap().len(), 35);
     }
+}
+
+#[test]
+fn a_file_that_many_make_at_once_is_made_once() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let start = Barrier::new(10);
+        std::thread::scope(|scope| {
+            for number in 1..=10 {
+                let (path, start) = (folder.path(), &start);
+                scope.spawn(move || {
+                    start.wait();
+                    let journal =
+                        Journal::open(path, &SessionId::new(CHAT), Make::IfMissing).unwrap().unwrap();
+                    let events = stamped(number, vec![opened()]);
+                    journal
+                        .write(&Entry { events: &events, ..Entry::default() }, Survives::PowerLoss)
+                        .unwrap();
+                });
+            }
+        });
+        let journal = Journal::open(folder.path(), &SessionId::new(CHAT), Make::Never).unwrap().unwrap();
+        let mut count = 0;
+        journal.each(0, u64::MAX, |_| Ok(count += 1)).unwrap();
+        assert_eq!(count, 10);
+    }
+}
+
+#[test]
+fn bringing_the_documented_store_up_to_date_may_happen_at_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    patient_turn(&store_at(folder.path(), false), "first");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let path = folder.path();
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    store_at(path, false).fold(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
+                }
+            });
+        }
+        (1..10).for_each(|number| patient_turn(&store_at(folder.path(), false), &number.to_string()));
+    });
+    check(folder.path(), 10);
 }
 
 /// A turn of the shared chat, as soon as nobody else is in one.

@@ -234,5 +234,6 @@ fn a_fork_takes_along_what_another_program_wrote() {
     assert_eq!(two.messages(u64::MAX).unwrap(), fixture.chat().messages(u64::MAX).unwrap());
     assert_eq!(two.state().unwrap(), fixture.chat().state().unwrap());
     run(&*two, turn("t2", "again"));
+    assert_eq!(fixture.store.search("ping", Which::All, 9).unwrap().len(), 3, "in all three chats");
     assert_eq!(two.messages(u64::MAX).unwrap().len(), 10);
 }

@@ -66,7 +66,11 @@ fn a_file_that_many_make_at_once_is_made_once() {
         });
         let journal = Journal::open(folder.path(), &SessionId::new(CHAT), Make::Never).unwrap().unwrap();
         let mut count = 0;
-        journal.each(0, u64::MAX, |_| Ok(count += 1)).unwrap();
+        let counted = journal.each(0, u64::MAX, |_| {
+            count += 1;
+            Ok(())
+        });
+        counted.unwrap();
         assert_eq!(count, 10);
     }
 }

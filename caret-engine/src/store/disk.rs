@@ -21,9 +21,11 @@ use caret_protocol::ids::SessionId;
 use caret_protocol::projection::Projection as _;
 use caret_protocol::transcript::{Message, Transcript};
 use rustix::fs::{FlockOperation, flock};
+use serde_json::Value;
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where chats are kept, and what is said of whoever keeps them.
@@ -123,6 +125,8 @@ pub(super) struct OpenFiles {
     pub(super) shell: Option<ShellState>,
     /// `meta.json` says that there is a conversation.
     named: bool,
+    /// Alive while we hold the chat.
+    held: Weak<()>,
 }
 
 impl OpenFiles {
@@ -212,6 +216,7 @@ impl DiskChat {
     }
 
     fn caught_up(&self, files: &mut OpenFiles) -> Result<ChatState, StoreError> {
+        let is_held = files.held.strong_count() > 0;
         let (_, is_new) = self.base(files)?;
         let title = Meta::read(&self.folder).and_then(|meta| meta.title).unwrap_or_default();
         let Some(journal) = files.journal(&self.session, Make::Never)? else {
@@ -231,9 +236,12 @@ impl DiskChat {
             catch_up.apply(&event);
             Ok(())
         })?;
-        let closing = catch_up.closing(&self.session);
+        // Without the hold, the turn that has no end may be another process's, and go on.
+        let closing = if is_held { catch_up.closing(&self.session) } else { Vec::new() };
         closing.iter().for_each(|event| catch_up.apply(event));
-        journal.write(&Entry { events: &closing, ..Entry::default() }, Survives::PowerLoss)?;
+        if !closing.is_empty() {
+            journal.write(&Entry { events: &closing, ..Entry::default() }, Survives::PowerLoss)?;
+        }
         (files.shell, files.seen) = (shell, seen);
         let mut state = catch_up.state;
         if state.title.is_empty() {
@@ -248,6 +256,20 @@ impl DiskChat {
         Ok(state)
     }
 
+    /// What `meta.json` says; made from what another program left when there is none.
+    fn described(&self, files: &mut OpenFiles, now_ms: u64) -> Result<Meta, StoreError> {
+        if let Some(meta) = Meta::read(&self.folder) {
+            return Ok(meta);
+        }
+        let mut meta = Meta::new(&self.cwd, now_ms);
+        if let Some(blobs) = files.blobs(Make::Never)? {
+            meta.title = blobs.name()?;
+            let about = blobs.about()?.unwrap_or_default();
+            meta.created_at_ms = about.get("createdAt").and_then(Value::as_u64).unwrap_or(now_ms);
+        }
+        Ok(meta)
+    }
+
     /// Keeps `meta.json` true between the ends of turns: a first prompt, and another title.
     fn announce(&self, files: &mut OpenFiles, events: &[Stamped]) -> Result<(), StoreError> {
         for stamped in events.iter().filter(|event| event.under.is_none()) {
@@ -256,7 +278,7 @@ impl DiskChat {
                 Event::Configured { change: Change::Title { title } } => title.clone(),
                 _ => continue,
             };
-            let mut meta = Meta::read(&self.folder).unwrap_or_else(|| Meta::new(&self.cwd, stamped.at_ms));
+            let mut meta = self.described(files, stamped.at_ms)?;
             let prompted = matches!(stamped.event, Event::Prompted { .. });
             if prompted && meta.has_conversation == Some(true) {
                 files.named = true;
@@ -273,6 +295,19 @@ impl DiskChat {
             files.named |= prompted;
         }
         Ok(())
+    }
+}
+
+/// The lock of a chat's folder.
+struct TurnLock {
+    file: File,
+    _held: Arc<()>,
+}
+
+impl Drop for TurnLock {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that is being started has the file too, until it is another program.
+        flock(&self.file, FlockOperation::Unlock).ok();
     }
 }
 
@@ -295,7 +330,11 @@ impl Chat for DiskChat {
         let path = self.folder.join("turn.lock");
         let file = open_private(&path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Hold(Box::new(file)))),
+            Ok(()) => {
+                let held = Arc::new(());
+                self.files().held = Arc::downgrade(&held);
+                Ok(Some(Hold(Box::new(TurnLock { file, _held: held }))))
+            }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(refused(&path, &error.into())),
         }

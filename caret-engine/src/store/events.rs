@@ -145,12 +145,14 @@ impl Journal {
     /// Goes through what was said by the user and the model until told to stop: the number, and the event.
     pub(super) fn each_said(
         &self,
+        after: u64,
         mut take: impl FnMut(u64, Event) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
-        let select = "SELECT seq, body FROM events WHERE kind IN ('prompted', 'replied') AND under IS NULL";
+        let select = "SELECT seq, body FROM events
+            WHERE seq > ?1 AND kind IN ('prompted', 'replied') AND under IS NULL ORDER BY seq";
         let failed = |error| self.database.failed(error);
         let mut statement = self.database.patiently(|| self.database.reader().prepare(select))?;
-        let mut rows = statement.query([]).map_err(failed)?;
+        let mut rows = statement.query([clamped(after)]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let seq = row.get::<_, i64>(0).map_err(failed)?.cast_unsigned();
             if take(seq, self.parsed(row, 1)?)?.is_break() {

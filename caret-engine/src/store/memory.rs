@@ -60,21 +60,31 @@ struct Kept {
     state: ChatState,
 }
 
+impl Kept {
+    /// The title that what was said first makes; `None` when nothing was said.
+    fn made_title(&self) -> Option<String> {
+        self.events.iter().find_map(|stamped| match &stamped.event {
+            Event::Prompted { content } if stamped.under.is_none() => Some(meta::title_of(&plain(content))),
+            _ => None,
+        })
+    }
+}
+
 impl MemoryChat {
     fn summary(&self, cwd: &Path, session: &SessionId) -> SessionSummary {
         let kept = locked(&self.kept);
-        let prompt = kept.events.iter().find_map(|stamped| match &stamped.event {
-            Event::Prompted { content } => Some(plain(content)),
-            _ => None,
-        });
-        let made = prompt.as_deref().map(meta::title_of).unwrap_or_default();
+        let made = kept.made_title();
         SessionSummary {
             session: session.clone(),
             cwd: cwd.to_owned(),
-            title: if kept.state.title.is_empty() { made } else { kept.state.title.clone() },
+            has_conversation: made.is_some(),
+            title: if kept.state.title.is_empty() {
+                made.unwrap_or_default()
+            } else {
+                kept.state.title.clone()
+            },
             created_ms: kept.events.first().map_or(0, |event| event.at_ms),
             updated_ms: kept.events.last().map_or(0, |event| event.at_ms),
-            has_conversation: prompt.is_some(),
         }
     }
 }
@@ -100,11 +110,15 @@ impl Chat for MemoryChat {
         let after = kept.state.last_seq;
         let mut catch_up = CatchUp::new(kept.state.clone());
         kept.events.iter().filter(|event| event.seq > after).for_each(|event| catch_up.apply(event));
-        let closing = catch_up.closing(&session);
+        let is_held = self.held.load(Ordering::Acquire);
+        let closing = if is_held { catch_up.closing(&session) } else { Vec::new() };
         closing.iter().for_each(|event| catch_up.apply(event));
         kept.events.extend(closing);
         if catch_up.recount {
             catch_up.state.bytes = messages(&kept.events, u64::MAX).iter().map(message_bytes).sum();
+        }
+        if catch_up.state.title.is_empty() {
+            catch_up.state.title = kept.made_title().unwrap_or_default();
         }
         kept.state = catch_up.state;
         Ok(kept.state.clone())

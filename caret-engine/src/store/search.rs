@@ -6,7 +6,9 @@ use super::blobs::Blobs;
 use super::disk::DiskStore;
 use super::events::Journal;
 use super::listing::{Folder, chats, summary};
+use super::nodes::{Ref, reference_of};
 use super::sqlite::Make;
+use super::turn_end::Base;
 use super::{StoreError, Which, messages};
 use caret_protocol::agent::SessionSummary;
 use caret_protocol::content::plain;
@@ -82,25 +84,34 @@ impl Look<'_> {
     }
 
     fn through(&mut self, chat: &Folder) -> Result<ControlFlow<()>, StoreError> {
-        let mut flow = ControlFlow::Continue(());
-        match Journal::open(&chat.path, &chat.session, Make::Never)? {
-            Some(journal) => journal.each_said(|seq, event| {
-                flow = match &event {
-                    Event::Prompted { content } => self.at(&plain(content), Place::User, seq),
-                    Event::Replied { reply } => self.at(&reply.text(), Place::Assistant, seq),
-                    _ => ControlFlow::Continue(()),
-                };
-                Ok(flow)
-            })?,
-            None => flow = self.through_blobs(chat)?,
+        let Some(journal) = Journal::open(&chat.path, &chat.session, Make::Never)? else {
+            let Some(blobs) = Blobs::open(&chat.path, Make::Never)? else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            let latest = blobs.latest()?;
+            return latest.map_or(Ok(ControlFlow::Continue(())), |root| self.through_blobs(&blobs, &root));
+        };
+        let base: Option<Base> = journal.get("base")?.flatten();
+        let root = base.as_ref().and_then(|base| reference_of(&base.root));
+        if let (Some(root), Some(blobs)) = (root, Blobs::open(&chat.path, Make::Never)?)
+            && self.through_blobs(&blobs, &root)?.is_break()
+        {
+            return Ok(ControlFlow::Break(()));
         }
+        let mut flow = ControlFlow::Continue(());
+        journal.each_said(base.map_or(0, |base| base.seq), |seq, event| {
+            flow = match &event {
+                Event::Prompted { content } => self.at(&plain(content), Place::User, seq),
+                Event::Replied { reply } => self.at(&reply.text(), Place::Assistant, seq),
+                _ => ControlFlow::Continue(()),
+            };
+            Ok(flow)
+        })?;
         Ok(flow)
     }
 
-    fn through_blobs(&mut self, chat: &Folder) -> Result<ControlFlow<()>, StoreError> {
-        let Some(blobs) = Blobs::open(&chat.path, Make::Never)? else { return Ok(ControlFlow::Continue(())) };
-        let Some(latest) = blobs.latest()? else { return Ok(ControlFlow::Continue(())) };
-        for (index, reference) in blobs.root(&latest)?.messages.iter().enumerate() {
+    fn through_blobs(&mut self, blobs: &Blobs, root: &Ref) -> Result<ControlFlow<()>, StoreError> {
+        for (index, reference) in blobs.root(root)?.messages.iter().enumerate() {
             let bytes = blobs.get(reference)?.unwrap_or_default();
             for message in messages::decode(&bytes, index) {
                 let place = match &message {

@@ -53,19 +53,14 @@ impl Database {
     /// Opens a file; `None` when it is not there and is not to be made.
     pub(super) fn open(folder: &Path, format: &Format, make: Make) -> Result<Option<Self>, StoreError> {
         let path = folder.join(format.name);
-        let there = std::fs::metadata(&path).is_ok_and(|file| file.len() > 0);
-        if !there && make == Make::Never {
-            return Ok(None);
-        }
-        if !there {
-            layout::make_folder(folder)?;
-            // SQLite gives the files beside it the same mode.
-            drop(open_private(&path)?);
+        if !is_there(&path) {
+            if make == Make::Never {
+                return Ok(None);
+            }
+            make_file(folder, &path, format)?;
         }
         let database = Self { connection: connect(&path)?, path };
-        if database.version(format)? == 0 {
-            database.make(folder, format)?;
-        }
+        database.check(format)?;
         database.prepare(format).map_err(|error| database.failed(error))?;
         Ok(Some(database))
     }
@@ -101,7 +96,7 @@ impl Database {
         patiently(&self.path, work)
     }
 
-    fn version(&self, format: &Format) -> Result<i64, StoreError> {
+    fn check(&self, format: &Format) -> Result<(), StoreError> {
         let read = |name| {
             self.patiently(|| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)))
         };
@@ -110,35 +105,10 @@ impl Database {
             let path = self.path.display().to_string();
             return Err(StoreError::TooNew { path, found: version });
         }
-        if version > 0 && format.application_id != 0 {
-            let owner = read("application_id")?;
-            if owner != i64::from(format.application_id) {
-                return Err(self.damaged("it belongs to another program"));
-            }
+        if format.application_id != 0 && read("application_id")? != i64::from(format.application_id) {
+            return Err(self.damaged("it belongs to another program"));
         }
-        Ok(version)
-    }
-
-    /// Makes the tables, unless another process did so meanwhile.
-    fn make(&self, folder: &Path, format: &Format) -> Result<(), StoreError> {
-        let guard = File::open(folder).map_err(|error| refused(folder, &error))?;
-        flock(&guard, FlockOperation::LockExclusive).map_err(|error| refused(folder, &error.into()))?;
-        let tables = "SELECT count(*) FROM sqlite_schema";
-        let tables: i64 = self.patiently(|| self.connection.query_row(tables, [], |row| row.get(0)))?;
-        if tables > 0 {
-            // A store without a version was made by another program, and is its business.
-            return Ok(());
-        }
-        self.patiently(|| {
-            // Content-addressed keys touch a page each, wherever they fall: small pages keep that cheap.
-            self.connection.pragma_update(None, "page_size", PAGE_SIZE)?;
-            self.connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-            transaction.execute_batch(format.schema)?;
-            transaction.pragma_update(None, "application_id", format.application_id)?;
-            transaction.pragma_update(None, "user_version", format.version)?;
-            transaction.commit()
-        })
+        Ok(())
     }
 
     fn prepare(&self, format: &Format) -> rusqlite::Result<()> {
@@ -155,6 +125,54 @@ impl Database {
 const PAGE_SIZE: i64 = 1024;
 /// How long the log of a file may get before it is copied into the file.
 const LOG_PAGES: i64 = 1000;
+
+/// SQLite takes an empty file for one that is not there, and so do we.
+fn is_there(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|file| file.len() > 0)
+}
+
+/// Makes a file, unless another process does so meanwhile: whole, beside its place, and moved there.
+///
+/// Letting SQLite make it in place takes seven waits for the disk; this takes one, or none for a file that
+/// can be made again.
+fn make_file(folder: &Path, path: &Path, format: &Format) -> Result<(), StoreError> {
+    layout::make_folder(folder)?;
+    let guard = File::open(folder).map_err(|error| refused(folder, &error))?;
+    flock(&guard, FlockOperation::LockExclusive).map_err(|error| refused(folder, &error.into()))?;
+    if is_there(path) {
+        return Ok(());
+    }
+    // A log without its file says nothing any more, and must not be taken for the log of the new one.
+    let beside = |end: &str| folder.join(format!("{}{end}", format.name));
+    for end in ["-wal", "-shm", "-journal", ".new", ".new-wal", ".new-shm"] {
+        remove_if_there(&beside(end))?;
+    }
+    let new = beside(".new");
+    // SQLite gives the files beside it the same mode.
+    let file = open_private(&new)?;
+    let connection = connect(&new)?;
+    fill(&connection, format).map_err(|error| failure(&new, error))?;
+    drop(connection);
+    let synced = if format.synchronous == "FULL" { file.sync_all() } else { Ok(()) };
+    synced.and_then(|()| std::fs::rename(&new, path)).map_err(|error| refused(path, &error))
+}
+
+fn fill(connection: &Connection, format: &Format) -> rusqlite::Result<()> {
+    // Content-addressed keys touch a page each, wherever they fall: small pages keep that cheap.
+    connection.pragma_update(None, "page_size", PAGE_SIZE)?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    connection.execute_batch(format.schema)?;
+    connection.pragma_update(None, "application_id", format.application_id)?;
+    connection.pragma_update(None, "user_version", format.version)?;
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+}
+
+fn remove_if_there(path: &Path) -> Result<(), StoreError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(refused(path, &error)),
+        _ => Ok(()),
+    }
+}
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -47,8 +47,35 @@ fn average(store: &DiskStore, turns: std::ops::Range<usize>) -> Spent {
 }
 
 #[test]
+fn fifty_steps_write_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = spent();
+    let chat = store_at(folder.path(), false).open(Path::new(CWD), &SessionId::new(CHAT)).unwrap();
+    let hold = chat.hold().unwrap().unwrap();
+    let mut state = chat.state().unwrap();
+    let mut record = |events| {
+        let events = stamped(state.last_seq, events);
+        state.last_seq += events.len() as u64;
+        chat.append(&events).unwrap();
+    };
+    record(vec![opened(), started("t"), prompted("go")]);
+    for number in 0..50 {
+        let id = format!("call-{number}");
+        record(vec![replied("msg", vec![call(&id)]), Event::ToolStarted { call: read_call(&id) }]);
+        record(vec![read_ended(&id, &"some line of a file\n".repeat(20))]);
+    }
+    record(vec![replied("msg", vec![text("done")]), ended("t")]);
+    chat.end_turn(&state).unwrap();
+    drop((hold, chat));
+    let after = spent();
+    let written = after.written_bytes - before.written_bytes;
+    println!("50 steps: {written} bytes, {} ns", after.processor_ns - before.processor_ns);
+    assert!(written <= 1_500_000, "{written}");
+}
+
+#[test]
 fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let store = store_at(folder.path(), false);
     (0..5).for_each(|number| one_turn(&store, number));
     let short = average(&store, 5..37);
@@ -64,6 +91,8 @@ fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
     );
     let long = average(&store, 1_000..1_064);
     println!("short {short:?}\nlong {long:?}");
-    assert!(long.processor_ns * 10 <= short.processor_ns * 16, "{short:?} {long:?}");
-    assert!(long.written_bytes * 10 <= short.written_bytes * 16, "{short:?} {long:?}");
+    // Measured 1.0 to 1.2; the machine may be busy.
+    assert!(long.processor_ns * 10 <= short.processor_ns * 18, "{short:?} {long:?}");
+    // Measured 1.05.
+    assert!(long.written_bytes * 10 <= short.written_bytes * 15, "{short:?} {long:?}");
 }

@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod conversations;
+#[cfg(target_os = "linux")]
 mod cost;
 mod damage;
 mod foreign;

@@ -119,7 +119,7 @@ fn regular(found: &Stat, path: &Path) -> io::Result<()> {
     let kind = match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile => return Ok(()),
         FileType::Directory => {
-            let message = format!("`{}` is a folder", path.display());
+            let message = format!("`{}` is a folder, not a file", path.display());
             return Err(io::Error::new(ErrorKind::IsADirectory, message));
         }
         FileType::Symlink => "a symbolic link",

@@ -204,6 +204,10 @@ fn diffs_are_as_documented() {
             @@ -1 +0,0 @@
             -a"#]],
     );
+}
+
+#[test]
+fn distant_changes_are_hunks_of_their_own() {
     let lines = |changed: &str| {
         (1..30)
             .map(|n| if n == 5 || n == 25 { format!("{changed}\n") } else { format!("{n}\n") })
@@ -358,7 +362,7 @@ proptest::proptest! {
                 }
             }
         }
-        let edit = Edit { old: patch.clone(), new: file.clone(), everywhere: true };
+        let edit = Edit { old: patch, new: file.clone(), everywhere: true };
         replace(file.as_bytes(), &edit).ok();
     }
 

@@ -157,9 +157,10 @@ async fn what_cannot_be_edited_says_why() {
         wide: Error: `/ws/wide` is in UTF-16, which the edit tools cannot change; use a command
         locked: Error: `/ws/locked` is read-only; change its mode first
         none: Error: File not found
-        .: Error: `/ws` is a folder
+        .: Error: `/ws` is a folder, not a file
         /dev/null: Error: `/dev/null` is a device; only regular files can be used
-        Error: the workspace folder `/ws` is gone"#]].assert_eq(&seen);
+        Error: the workspace folder `/ws` is gone"#]]
+    .assert_eq(&seen);
     assert!(!bench.place.root.exists());
 }
 
@@ -261,5 +262,5 @@ async fn deleting_is_reported_as_documented() {
     assert_eq!(details, json!({"tool": "delete", "path": "/ws/f", "fileSize": 3}));
     assert!(!bench.path("f").exists());
     assert_eq!(bench.model("Delete", json!({"path": "f"})).await, "Error: File not found");
-    assert_eq!(bench.model("Delete", json!({"path": "."})).await, "Error: `/ws` is a folder");
+    assert_eq!(bench.model("Delete", json!({"path": "."})).await, "Error: `/ws` is a folder, not a file");
 }

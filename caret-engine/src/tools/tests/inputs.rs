@@ -89,7 +89,7 @@ async fn wrong_arguments_are_named_with_the_form() {
         Error: `contents` is missing; expected {"path": "src/main.rs", "contents": "the whole text"}
         Error: `new_string` is missing; expected {"path": "src/main.rs", "old_string": "as it is", "new_string": "as it should be", "replace_all"?: false}
         Error: `replace_all` must be true or false, not "maybe"; expected {"path": "src/main.rs", "old_string": "as it is", "new_string": "as it should be", "replace_all"?: false}
-        Error: `edits` must be a JSON object, not 7; expected {"path": "src/main.rs", "edits": [{"old_string": "as it is", "new_string": "as it should be"}]}
+        Error: `edits[]` must be a JSON object, not 7; expected {"path": "src/main.rs", "edits": [{"old_string": "as it is", "new_string": "as it should be"}]}
         Error: the patch names no file; start it with `*** Begin Patch` and `*** Update File: path`
         Error: `ignore` must be a list of strings, not [1]; expected {"path"?: "src", "ignore"?: ["*.log"]}
         Error: `-A` must not be negative; expected {"pattern": "fn main", "path"?: "src", "glob"?: "*.rs", "output_mode"?: "content", "-C"?: 2, "-i"?: true, "type"?: "rust", "head_limit"?: 100, "offset"?: 0, "multiline"?: false}

@@ -48,7 +48,8 @@ async fn a_folder_is_shown_as_a_tree() {
             lib.rs
             loop
           .gitignore
-          root"#]].assert_eq(&bench.model("LS", json!({"ignore": ["*.txt"]})).await);
+          root"#]]
+    .assert_eq(&bench.model("LS", json!({"ignore": ["*.txt"]})).await);
     assert_eq!(
         bench.details("LS", json!({"path": "src/deep"})).await,
         json!({"tool": "ls", "directoryTreeRoot": {
@@ -168,16 +169,13 @@ async fn matches_are_reported_as_documented() {
     );
 }
 
-#[tokio::test]
-async fn the_model_reads_matches_as_text() {
-    let bench = project();
-    bench.put("long.txt", format!("needle {}\n", "é".repeat(1_000)));
-    let mut seen = String::new();
-    let content = |mut input: Value| {
-        input["output_mode"] = json!("content");
-        input
-    };
-    for input in [
+fn content(mut input: Value) -> Value {
+    input["output_mode"] = json!("content");
+    input
+}
+
+fn questions() -> Vec<Value> {
+    vec![
         json!({"pattern": "needle", "type": "rust"}),
         content(json!({"pattern": "needle", "glob": "!long.txt"})),
         content(json!({"pattern": "needle", "path": "a.txt", "-A": 1})),
@@ -194,7 +192,15 @@ async fn the_model_reads_matches_as_text() {
         json!({"pattern": "x", "path": "none"}),
         json!({"pattern": "x", "path": "root/etc"}),
         json!({"pattern": "needle", "path": "src/loop/src", "output_mode": "count"}),
-    ] {
+    ]
+}
+
+#[tokio::test]
+async fn the_model_reads_matches_as_text() {
+    let bench = project();
+    bench.put("long.txt", format!("needle {}\n", "é".repeat(1_000)));
+    let mut seen = String::new();
+    for input in questions() {
         seen.push_str(&format!("> {input}\n{}\n", bench.model("Grep", input.clone()).await));
     }
     expect![[r#"
@@ -252,6 +258,12 @@ async fn the_model_reads_matches_as_text() {
         > {"pattern":"needle","path":"src/loop/src","output_mode":"count"}
         src/lib.rs:1
     "#]].assert_eq(&seen);
+}
+
+#[tokio::test]
+async fn long_lines_are_cut() {
+    let bench = Bench::new();
+    bench.put("long.txt", format!("needle {}\n", "é".repeat(1_000)));
     let text = bench.model("Grep", content(json!({"pattern": "needle", "path": "long.txt"}))).await;
     assert_eq!(text, format!("long.txt\n1:needle {}… [line cut]", "é".repeat(493)));
 }
@@ -310,7 +322,7 @@ async fn strange_names_are_escaped() {
 async fn what_cannot_be_read_is_counted() {
     let bench = Bench::new();
     bench.put("locked/f", "needle\n").put("f", "needle\n");
-    fs::set_permissions(bench.path("locked"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(bench.path("locked"), fs::Permissions::from_mode(0o000)).unwrap();
     let can_read = fs::read_dir(bench.path("locked")).is_ok();
     for (tool, input) in
         [("Grep", json!({"pattern": "needle"})), ("Glob", json!({"glob_pattern": "*"})), ("LS", json!({}))]

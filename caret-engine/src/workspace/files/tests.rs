@@ -28,7 +28,9 @@ fn names(path: &Path) -> Vec<String> {
 const ALL: Lines = Lines { start: 1, count: u64::MAX, bytes: 1 << 20 };
 
 /// Text, first line, last line, all lines, cut.
-fn seen(found: &Excerpt) -> (String, u64, u64, u64, bool) {
+type Seen<T> = (T, u64, u64, u64, bool);
+
+fn seen(found: &Excerpt) -> Seen<String> {
     let text = String::from_utf8_lossy(&found.bytes).into_owned();
     (text, found.start_line, found.end_line, found.total_lines, found.cut)
 }
@@ -38,7 +40,7 @@ fn ranges_are_what_was_asked_for() {
     let folder = folder();
     let path = folder.path.join("f");
     // contents, start, count, bytes, expected
-    let table: [(&str, i64, u64, usize, (&str, u64, u64, u64, bool)); 19] = [
+    let table: [(&str, i64, u64, usize, Seen<&str>); 19] = [
         ("", 1, 9, 99, ("", 1, 1, 1, false)),
         ("a\nb\n", 1, 9, 99, ("a\nb\n", 1, 3, 3, false)),
         ("a\nb", 1, 9, 99, ("a\nb", 1, 2, 2, false)),

@@ -188,7 +188,6 @@ fn questions() -> Vec<Value> {
         json!({"pattern": "fn needle("}),
         json!({"pattern": "a\\nb"}),
         json!({"pattern": "x", "type": "klingon"}),
-        json!({"pattern": "x", "glob": "{"}),
         json!({"pattern": "x", "path": "none"}),
         json!({"pattern": "x", "path": "root/etc"}),
         json!({"pattern": "needle", "path": "src/loop/src", "output_mode": "count"}),
@@ -249,8 +248,6 @@ async fn the_model_reads_matches_as_text() {
         Error: `pattern` is no valid regular expression: the literal "\n" is not allowed in a regex; set `multiline` to search over line ends
         > {"pattern":"x","type":"klingon"}
         Error: there is no file type `klingon`; use one like rust, py, ts or js, or `glob`
-        > {"pattern":"x","glob":"{"}
-        Error: glob `{` is not valid: error parsing glob '{': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
         > {"pattern":"x","path":"none"}
         Error: there is no `/ws/none`
         > {"pattern":"x","path":"root/etc"}

@@ -248,14 +248,16 @@ fn links_that_come_and_go_lead_nobody_astray() {
                 fs::rename(&parked, &place).unwrap();
             }
         });
+        let mut astray = false;
         for _ in 0..300 {
             if let Ok(loaded) = load(&path) {
-                assert_ne!(loaded.bytes, b"secret");
+                astray |= loaded.bytes == b"secret";
                 // Whether it works depends on the moment; where it is written does not.
                 save(&path, b"mine too", Some(loaded.stamp)).ok();
             }
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(!astray);
     });
     assert_eq!(fs::read(folder.path.join("outside/f")).unwrap(), b"secret");
     assert_eq!(names(&folder.path.join("outside")), ["f"]);

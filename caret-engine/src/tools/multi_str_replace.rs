@@ -60,7 +60,7 @@ impl Tool for MultiStrReplace {
             return Err(input.wrong("`edits` is empty"));
         }
         let edits =
-            list.iter().map(|entry| edit(&input.entry(entry, "edits")?)).collect::<Result<Vec<_>, _>>()?;
+            list.iter().map(|entry| edit(&input.entry(entry, "edits[]")?)).collect::<Result<Vec<_>, _>>()?;
         let (target, mut text) = Target::existing(&cx, &path).await?;
         for (number, edit) in edits.iter().enumerate() {
             text = replace(&text, edit).map_err(|why| {

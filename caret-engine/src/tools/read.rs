@@ -80,7 +80,7 @@ impl Tool for Read {
         past_end(&excerpt)?;
         cx.memory.saw(&real, excerpt.stamp);
         let whole = excerpt.start_line == 1 && excerpt.bytes.len() as u64 == excerpt.file_size;
-        if whole {
+        if whole && wide.is_none() {
             cx.memory.knows(&real, &excerpt.bytes);
         }
         Ok(report(&path, &excerpt, Asked { lines: limit.max(1), wide: wide.is_some() }))

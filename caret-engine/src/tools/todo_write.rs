@@ -58,7 +58,7 @@ impl Tool for TodoWrite {
         let mut known = lock(&cx.memory.todos);
         let mut todos = if merge { known.clone() } else { Vec::new() };
         for entry in input.list(&["todos"])? {
-            let entry = input.entry(entry, "todos")?;
+            let entry = input.entry(entry, "todos[]")?;
             let id = id(&entry)?;
             let old = todos.iter().chain(known.iter()).find(|todo| todo.id == id).cloned();
             let todo = todo(&entry, id, old, cx.now_ms)?;

@@ -62,7 +62,9 @@ pub fn load(path: &Path) -> io::Result<Loaded> {
 /// With `expected`, nothing is written unless the file still has that stamp. A file that was not there
 /// is never written over: if somebody else makes it meanwhile, this is an error.
 pub fn save(path: &Path, bytes: &[u8], expected: Option<Stamp>) -> io::Result<Stamp> {
-    let (folder, name) = folder_of(path, Missing::Created)?;
+    // A file that is expected is in a folder that is there.
+    let missing = if expected.is_some() { Missing::Refused } else { Missing::Created };
+    let (folder, name) = folder_of(path, missing)?;
     let old = existing(&folder, name, path)?;
     still_expected(expected, old.as_ref(), path)?;
     if let Some(old) = &old
@@ -117,7 +119,7 @@ fn regular(found: &Stat, path: &Path) -> io::Result<()> {
     let kind = match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile => return Ok(()),
         FileType::Directory => {
-            let message = format!("`{}` is a folder", path.display());
+            let message = format!("`{}` is a folder, not a file", path.display());
             return Err(io::Error::new(ErrorKind::IsADirectory, message));
         }
         FileType::Symlink => "a symbolic link",

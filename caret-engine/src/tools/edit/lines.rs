@@ -21,11 +21,6 @@ impl Line {
         &all[self.start..self.end]
     }
 
-    /// With the ending.
-    pub(crate) fn whole<'a>(&self, all: &'a [u8]) -> &'a [u8] {
-        &all[self.start..self.next]
-    }
-
     /// Only the ending; empty for a last line without one.
     pub(crate) fn ending<'a>(&self, all: &'a [u8]) -> &'a [u8] {
         &all[self.end..self.next]
@@ -139,7 +134,7 @@ impl Indentation {
         let tabs = !ours.is_empty() && ours.iter().all(|byte| *byte == b'\t');
         let spaces = known.iter().chain(added).all(|byte| *byte == b' ');
         let added = match known.len() / ours.len().max(1) {
-            width if tabs && spaces && width > 0 && added.len() % width == 0 => {
+            width if tabs && spaces && width > 0 && added.len().is_multiple_of(width) => {
                 vec![b'\t'; added.len() / width]
             }
             _ => added.to_vec(),

@@ -185,9 +185,9 @@ impl Parser {
         if hunk.changes.is_empty() {
             return;
         }
-        match self.files.last_mut().map(|file| &mut file.action) {
-            Some(Action::Update { hunks, .. } | Action::Delete(hunks)) => hunks.push(hunk),
-            _ => {}
+        let action = self.files.last_mut().map(|file| &mut file.action);
+        if let Some(Action::Update { hunks, .. } | Action::Delete(hunks)) = action {
+            hunks.push(hunk);
         }
     }
 

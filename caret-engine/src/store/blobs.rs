@@ -8,6 +8,7 @@ use super::nodes::{Ref, Root, address, hex, reference_of, unhex};
 use super::sqlite::{Database, Format, Make};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde_json::{Map, Value};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// The name of the file in a chat's folder.
@@ -27,6 +28,17 @@ const FORMAT: Format = Format {
     // Everything in it can be made again from our events.
     synchronous: "NORMAL",
 };
+
+/// Tells whether anybody wrote to the file since; `None` when it is not there. Looking at this is much cheaper
+/// than opening the file.
+pub(super) fn fingerprint(folder: &Path) -> Option<String> {
+    let of = |name: &str| {
+        let file = std::fs::metadata(folder.join(name)).ok()?;
+        Some(format!("{} {}.{} {}", file.len(), file.mtime(), file.mtime_nsec(), file.ino()))
+    };
+    let log = of(&format!("{NAME}-wal")).unwrap_or_default();
+    Some(format!("{}, {log}", of(NAME)?))
+}
 
 /// The documented file of one chat.
 pub(super) struct Blobs {

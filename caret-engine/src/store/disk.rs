@@ -5,7 +5,7 @@
 //!
 //! Invariant: whoever is inside a turn has the lock of the chat's folder, and dying gives it back.
 
-use super::blobs::Blobs;
+use super::blobs::{self, Blobs};
 use super::events::{Entry, Journal, Survives};
 use super::layout::{self, Roots, make_folder, open_private, refused};
 use super::meta::{Meta, title_of};
@@ -175,7 +175,12 @@ impl DiskChat {
     /// Where the conversation begins: a root of another program, if there is one that is not made of our
     /// events, and the last event before it. `true` if nobody noticed it before.
     fn base(&self, files: &mut OpenFiles) -> Result<(Option<Base>, bool), StoreError> {
-        files.journal(&self.session, Make::Never)?;
+        if let Some(journal) = files.journal(&self.session, Make::Never)? {
+            let known: Option<String> = journal.get("fingerprint")?;
+            if known.is_some() && known == blobs::fingerprint(&self.folder) {
+                return Ok((journal.get::<Option<Base>>("base")?.flatten(), false));
+            }
+        }
         let Some(blobs) = files.blobs(Make::Never)? else { return Ok((None, false)) };
         let Some(latest) = blobs.latest()? else { return Ok((None, false)) };
         let Some(journal) = files.journal(&self.session, Make::Never)? else {

@@ -6,7 +6,7 @@
 //! Invariant: the root that is about to be written is named in our file before the documented store has it.
 //! So a root that is not named there was written by another program, whenever the power went.
 
-use super::blobs::{Blobs, UNNAMED, Writing};
+use super::blobs::{self, Blobs, UNNAMED, Writing};
 use super::disk::{DiskChat, OpenFiles, guarded};
 use super::events::{Entry, Survives};
 use super::fold::Fold;
@@ -96,14 +96,16 @@ impl Marks {
 impl DiskChat {
     /// Writes everything that the end of a turn changes.
     pub(super) fn finish(&self, files: &mut OpenFiles, state: &ChatState) -> Result<(), StoreError> {
-        let named = files.blobs(Make::Never)?.map(Blobs::name).transpose()?.flatten();
         let Some(journal) = files.journal(&self.session, Make::IfMissing)? else { return Ok(()) };
         let mut marks: Marks = journal.get("marks")?.unwrap_or_default();
         let known = Meta::read(&self.folder);
         if marks.title.is_empty() {
-            let title = known.as_ref().and_then(|meta| meta.title.clone());
-            marks.title = title.or(named).unwrap_or_default();
+            marks.title = known.as_ref().and_then(|meta| meta.title.clone()).unwrap_or_default();
         }
+        if marks.title.is_empty() {
+            marks.title = files.blobs(Make::Never)?.map_or(Ok(None), Blobs::name)?.unwrap_or_default();
+        }
+        let Some(journal) = files.journal(&self.session, Make::Never)? else { return Ok(()) };
         let mut lines = Lines::default();
         journal.each(marks.written, u64::MAX, |event| {
             lines.apply(&event);
@@ -179,20 +181,20 @@ impl DiskChat {
         marks: &mut Marks,
     ) -> Result<(), StoreError> {
         files.blobs(Make::IfMissing)?;
-        let Some((journal, blobs)) = files.both() else { return Ok(()) };
-        let writing = blobs.begin()?;
-        let latest = blobs.latest()?;
+        let Some((journal, store)) = files.both() else { return Ok(()) };
+        let writing = store.begin()?;
+        let latest = store.latest()?;
         let (last, after) = match &latest {
             None => {
                 entry.state.push(("base", journal.json(&None::<Base>)?));
                 (Root::default(), 0)
             }
             Some(latest) => match journal.folded(latest)? {
-                Some(seq) => (blobs.root(latest)?, seq),
+                Some(seq) => (store.root(latest)?, seq),
                 None => {
                     let seq = journal.last_folded()?;
                     entry.state.push(("base", journal.json(&Some(Base::new(latest, seq)))?));
-                    (blobs.root(latest)?, seq)
+                    (store.root(latest)?, seq)
                 }
             },
         };
@@ -210,7 +212,10 @@ impl DiskChat {
         }
         entry.state.push(("marks", journal.json(marks)?));
         journal.write(&entry, Survives::PowerLoss)?;
-        writing.commit()
+        writing.commit()?;
+        let fingerprint = journal.json(&blobs::fingerprint(&self.folder))?;
+        let entry = Entry { state: vec![("fingerprint", fingerprint)], ..Entry::default() };
+        journal.write(&entry, Survives::Death)
     }
 
     /// A root with everything but its lists.

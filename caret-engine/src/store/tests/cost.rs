@@ -91,8 +91,8 @@ fn a_turn_in_a_long_chat_costs_what_one_in_a_short_chat_costs() {
     );
     let long = average(&store, 1_000..1_064);
     println!("short {short:?}\nlong {long:?}");
-    // Measured 1.0 to 1.2; the machine may be busy.
+    // Measured 0.8 to 1.1; the machine may be busy.
     assert!(long.processor_ns * 10 <= short.processor_ns * 18, "{short:?} {long:?}");
-    // Measured 1.05.
+    // Measured 1.1 to 1.3 with the roots that fall into these turns, 0.6 without.
     assert!(long.written_bytes * 10 <= short.written_bytes * 15, "{short:?} {long:?}");
 }

@@ -34,13 +34,12 @@ impl Chats for DiskStore {
         Store::list(self, which, most)
     }
 
-    fn find(&self, cwd: &Path, text: &str) -> Result<Vec<SessionSummary>, StoreError> {
-        let here = Self::find(self, Some(cwd), text);
-        let found = match here {
-            Err(FindError::None(_)) => Self::find(self, None, text),
-            other => other,
+    fn find(&self, which: Which<'_>, text: &str) -> Result<Vec<SessionSummary>, StoreError> {
+        let cwd = match which {
+            Which::Of(cwd) => Some(cwd),
+            Which::All => None,
         };
-        match found {
+        match Self::find(self, cwd, text) {
             Ok(chat) => Ok(vec![chat]),
             Err(FindError::None(_)) => Ok(Vec::new()),
             Err(FindError::Ambiguous(chats)) => Ok(chats),

@@ -25,7 +25,6 @@ pub use workspace::real_folder;
 
 /// What every command knows.
 #[derive(Debug)]
-#[expect(dead_code, reason = "the front end of print mode reads the rest")]
 pub struct Settings {
     /// The name that the program was called by.
     pub invoked: Invoked,
@@ -133,7 +132,6 @@ pub enum Credential {
 
 impl Credential {
     /// The documented word for it.
-    #[expect(dead_code, reason = "the front end of print mode shows it")]
     pub fn source(self) -> &'static str {
         match self {
             Self::Flag => "flag",

@@ -230,7 +230,7 @@ fn a_turn_whose_process_died_is_ended_as_interrupted() {
         outcome: Outcome::Unknown,
         started_ms,
     };
-    let end = TurnEnd { reason: EndReason::Interrupted, usage: Usage::default() };
+    let end = TurnEnd { reason: EndReason::Interrupted, usage: Usage::default(), duration_ms: 0 };
     let closing: Vec<Event> = chat.events(13).unwrap().into_iter().map(|event| event.event).collect();
     assert_eq!(
         closing,

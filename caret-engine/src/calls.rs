@@ -1,7 +1,8 @@
 //! One call from the model's words to its end: prepared, judged, run, closed.
 
+use crate::mutex::lock;
 use crate::permission::{Facts, Grant, Verdict};
-use crate::tools::{Memory, Place, Tool, ToolCx, ToolError, Toolbox, lock};
+use crate::tools::{Memory, Place, Tool, ToolCx, ToolError, Toolbox};
 use crate::turn::{Turn, TurnError};
 use caret_protocol::ask::{Answer, Ask};
 use caret_protocol::claim::Claim;

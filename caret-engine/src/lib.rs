@@ -11,6 +11,7 @@ mod context;
 pub mod engine;
 mod log;
 pub mod model;
+mod mutex;
 mod past;
 pub mod permission;
 pub mod process;

@@ -4,8 +4,8 @@
 //! order of their numbers.
 
 use crate::clock::Clock;
+use crate::mutex::lock;
 use crate::store::{Chat, StoreError};
-use crate::tools::lock;
 use caret_protocol::agent::Host;
 use caret_protocol::event::{Event, Stamped};
 use caret_protocol::ids::SessionId;

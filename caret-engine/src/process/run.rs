@@ -44,13 +44,13 @@ pub struct Background {
 impl Background {
     fn take_over(&self, mut running: Running) {
         let stop = self.stop.clone();
-        crate::tools::lock(&self.tasks).spawn(async move { running.until_stopped(&stop).await });
+        crate::mutex::lock(&self.tasks).spawn(async move { running.until_stopped(&stop).await });
     }
 
     /// Ends everything and waits for it.
     pub async fn close(&self) {
         self.stop.cancel();
-        let mut tasks = std::mem::take(&mut *crate::tools::lock(&self.tasks));
+        let mut tasks = std::mem::take(&mut *crate::mutex::lock(&self.tasks));
         while tasks.join_next().await.is_some() {}
     }
 }

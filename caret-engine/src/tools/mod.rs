@@ -27,6 +27,7 @@ mod todo_write;
 mod walk;
 mod write;
 
+use crate::mutex::lock;
 use crate::permission::Grant;
 use async_trait::async_trait;
 use caret_protocol::agent::{ShellState, Stamp, Workspace};
@@ -222,11 +223,6 @@ fn digest(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
     hasher.finish()
-}
-
-/// Locks a mutex, also after a panic of another holder: what it guards is always whole.
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Why a call could not be done. Goes to the model as data.

@@ -2,7 +2,8 @@
 
 use super::input::Input;
 use super::todo_write::{listed, status};
-use super::{Place, Tool, ToolCx, ToolError, ToolSpec, lock};
+use super::{Place, Tool, ToolCx, ToolError, ToolSpec};
+use crate::mutex::lock;
 use crate::permission::Grant;
 use async_trait::async_trait;
 use caret_protocol::claim::Claim;

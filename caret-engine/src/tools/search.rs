@@ -4,10 +4,11 @@
 //! the totals are of all files. Memory is bounded by what is shown and not by what matches; a file whose
 //! single line does not fit is counted as not searched.
 
+use super::ToolError;
 use super::place::Area;
 use super::text::cut_chars;
 use super::walk::{self, below};
-use super::{ToolError, lock};
+use crate::mutex::lock;
 use caret_protocol::details::LineMatch;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};

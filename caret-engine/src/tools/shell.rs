@@ -1,7 +1,8 @@
 //! Shell: one command in the chat's own shell, whose directory and environment persist between calls.
 
-use super::{Place, Tool, ToolCx, ToolError, ToolSpec, lock};
+use super::{Place, Tool, ToolCx, ToolError, ToolSpec};
 use crate::bash;
+use crate::mutex::lock;
 use crate::permission::Grant;
 use async_trait::async_trait;
 use caret_protocol::agent::{Exit, Ran, Run, ShellState};

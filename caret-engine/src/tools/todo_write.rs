@@ -1,7 +1,8 @@
 //! Changes the session's task list.
 
 use super::input::Input;
-use super::{Place, Tool, ToolCx, ToolError, ToolSpec, lock};
+use super::{Place, Tool, ToolCx, ToolError, ToolSpec};
+use crate::mutex::lock;
 use crate::permission::Grant;
 use async_trait::async_trait;
 use caret_protocol::claim::Claim;

@@ -28,7 +28,7 @@ pub use script::{Outline, ScriptError, SourceName, check};
 
 use super::offline::Offline;
 use super::{Chunk, Model, ModelError, Request};
-use crate::tools::lock;
+use crate::mutex::lock;
 use caret_protocol::event::DeltaKind;
 use caret_protocol::transcript::Message;
 use futures_util::StreamExt as _;

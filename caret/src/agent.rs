@@ -5,6 +5,7 @@ use crate::environment::Environment;
 use crate::exit::{Exit, Failure};
 use crate::front::print::{self, PrintFormat, PrintSettings};
 use crate::models::ModelChoice;
+use crate::output::Output;
 use crate::settings::{RunSettings, Saving, SessionChoice};
 use crate::{args::values, chats, commands, config, version};
 use caret_engine::clock::SystemClock;
@@ -23,6 +24,10 @@ use std::sync::Arc;
 /// The hidden command that a supervisor is started with.
 pub const SUPERVISE: &str = "__supervise";
 
+/// Said when nobody chose a model.
+const OFFLINE_NOTICE: &str =
+    "Using the built-in offline model; it needs no account and understands plain requests.";
+
 /// What commands may see of the user's environment, besides `LC_*` and what the user lists.
 const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TZ", "TMPDIR"];
 
@@ -38,10 +43,20 @@ pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, 
     let open = Open { cwd: workspace.clone(), session, title: settings.title.clone() };
     let local = Arc::new(LocalWorkspace::new(workspace, supervisor(settings, environment)));
     let print_settings = print_settings(settings, environment);
+    if !settings.common.is_model_chosen()
+        && print_settings.format == PrintFormat::Text
+        && !settings.output.quiet
+    {
+        output(settings).say(OFFLINE_NOTICE);
+    }
     let exit = runtime.block_on(print::run(&engine, open, local, &print_settings, keep_rule(settings)));
     // A blocked read of a slow disk must not hold up the end of the process.
     runtime.shutdown_background();
     Ok(exit)
+}
+
+fn output(settings: &RunSettings) -> Output {
+    Output { quiet: settings.output.quiet }
 }
 
 fn session(settings: &RunSettings) -> Result<SessionId, Failure> {
@@ -65,9 +80,8 @@ fn engine(settings: &RunSettings, environment: &Environment) -> Result<Engine, F
     };
     let tokens = |rules: &[config::Rule]| rules.iter().map(|rule| rule.token.clone()).collect::<Vec<_>>();
     let (policy, warnings) = Policy::new(&tokens(&settings.allow), &tokens(&settings.deny), settings.force);
-    let output = crate::output::Output { quiet: settings.output.quiet };
     for warning in warnings {
-        output.warn(&warning);
+        output(settings).warn(&warning);
     }
     let models = Models::new(environment.folder().to_owned());
     let model = settings.model.id();
@@ -143,7 +157,7 @@ fn print_settings(settings: &RunSettings, environment: &Environment) -> PrintSet
 /// Adds a rule that the user chose to keep to the user's file.
 fn keep_rule(settings: &RunSettings) -> Box<dyn Fn(&str) + Send + Sync> {
     let file = settings.common.roots.as_ref().map(crate::roots::Roots::config_file);
-    let output = crate::output::Output { quiet: settings.output.quiet };
+    let output = output(settings);
     Box::new(move |rule| {
         let Some(file) = &file else { return };
         if let Err(problem) = config::file::allow(file, rule) {

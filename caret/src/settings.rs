@@ -191,15 +191,21 @@ impl Settings {
 
     /// The model that a run would use, as it was chosen.
     pub fn chosen_model(&self) -> &str {
+        self.configured_model().unwrap_or(models::DEFAULT)
+    }
+
+    /// Whether somebody chose a model at all.
+    pub fn is_model_chosen(&self) -> bool {
+        self.configured_model().is_some()
+    }
+
+    fn configured_model(&self) -> Option<&str> {
         let configured =
             self.config.text("selectedModel.modelId").or_else(|| self.config.text("model.modelId"));
-        let Some((id, origin)) = configured else { return models::DEFAULT };
+        let (id, origin) = configured?;
         // A model that the documented program wrote into the shared file is not a choice for this one.
         let is_typed = matches!(origin, Origin::Environment(_) | Origin::Flag(_));
-        match is_typed || models::choose(id, &models::list()).is_ok() {
-            true => id,
-            false => models::DEFAULT,
-        }
+        (is_typed || models::choose(id, &models::list()).is_ok()).then_some(id)
     }
 }
 

@@ -93,6 +93,8 @@ fn copy(source: &DiskChat, target: &DiskChat) -> Result<(), StoreError> {
     })?;
     if let Some(mut meta) = Meta::read(&source.folder) {
         meta.cwd = target.cwd.to_string_lossy().into_owned();
+        // A chat in which nothing was said has no database that would have made the folder.
+        layout::make_folder(&target.folder)?;
         meta.write(&target.folder)?;
     }
     if state.last_seq == 0 {

@@ -144,3 +144,13 @@ fn a_fork_has_the_history_and_a_life_of_its_own() {
     let reread = fixture.store.open(Path::new(CWD), &new).unwrap();
     assert_eq!(reread.messages(u64::MAX).unwrap().len(), 12, "the documented store has it all");
 }
+
+#[test]
+fn a_chat_in_which_nothing_was_said_can_be_forked_too() {
+    let fixture = fixture();
+    let (old, new) = (SessionId::new(IDS[0]), SessionId::new(IDS[1]));
+    fixture.store.create(Path::new(CWD), &old, Some("plans")).unwrap();
+    fixture.store.fork(&old, &new).unwrap();
+    let listed = fixture.store.find(Some(Path::new(CWD)), IDS[1]).unwrap();
+    assert_eq!((listed.title.as_str(), listed.has_conversation), ("plans", false));
+}

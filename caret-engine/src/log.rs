@@ -5,7 +5,7 @@
 
 use crate::clock::Clock;
 use crate::mutex::lock;
-use crate::store::{Chat, StoreError};
+use crate::store::{Chat, StoreError, message_bytes};
 use caret_protocol::agent::Host;
 use caret_protocol::event::{Event, Stamped};
 use caret_protocol::ids::SessionId;
@@ -116,7 +116,7 @@ impl Log {
 
     /// About how many bytes this turn's messages have for a model.
     pub(crate) fn bytes(&self) -> u64 {
-        self.lock_messages().1.iter().map(weight).sum()
+        self.lock_messages().1.iter().map(message_bytes).sum()
     }
 
     fn lock_messages(&self) -> MutexGuard<'_, (Transcript, Vec<Message>)> {
@@ -126,26 +126,4 @@ impl Log {
     pub(crate) fn now_ms(&self) -> u64 {
         self.clock.now_ms()
     }
-}
-
-/// About how many bytes a message has for a model.
-pub(crate) fn weight(message: &Message) -> u64 {
-    use caret_protocol::content::{Block, Content};
-    let content = |content: &Content| match content {
-        Content::Image { data, .. } => data.len(),
-        other => other.plain().len(),
-    };
-    let block = |block: &Block| match block {
-        Block::Text { text } | Block::Thinking { text, .. } => text.len(),
-        Block::Call { call } => call.name.len() + call.input.to_string().len(),
-        Block::Opaque { raw, .. } => raw.to_string().len(),
-        _ => 0,
-    };
-    let bytes: usize = match message {
-        Message::User { content: pieces, .. } => pieces.iter().map(content).sum(),
-        Message::Assistant { reply } => reply.blocks.iter().map(block).sum(),
-        Message::Tool { text, .. } | Message::Summary { text } => text.len(),
-        _ => 0,
-    };
-    bytes as u64
 }

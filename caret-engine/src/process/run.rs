@@ -3,6 +3,7 @@
 use super::capture::{Capture, Pipe};
 use super::request::{Report, Request, decode, encode};
 use super::shell_state;
+use crate::mutex::lock;
 use caret_protocol::agent::{Exit, Ran, Run, ShellState};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,18 +40,24 @@ pub struct Supervisor {
 pub struct Background {
     stop: CancellationToken,
     tasks: Mutex<JoinSet<()>>,
+    /// A supervisor that waits for another command.
+    idle: Mutex<Option<Link>>,
 }
 
 impl Background {
     fn take_over(&self, mut running: Running) {
         let stop = self.stop.clone();
-        crate::mutex::lock(&self.tasks).spawn(async move { running.until_stopped(&stop).await });
+        lock(&self.tasks).spawn(async move { running.until_stopped(&stop).await });
     }
 
     /// Ends everything and waits for it.
     pub async fn close(&self) {
         self.stop.cancel();
-        let mut tasks = std::mem::take(&mut *crate::mutex::lock(&self.tasks));
+        let idle = lock(&self.idle).take();
+        if let Some(idle) = idle {
+            idle.stop().await;
+        }
+        let mut tasks = std::mem::take(&mut *lock(&self.tasks));
         while tasks.join_next().await.is_some() {}
     }
 }
@@ -68,8 +75,9 @@ pub async fn run(
     let began = Instant::now();
     let state_file = run.output_file.with_extension("state");
     let request = request(supervisor, &run, &state_file)?;
-    let mut running =
-        Running::start(supervisor, &request, Capture::new(run.keep_bytes, run.output_file.clone()))?;
+    let capture = Capture::new(run.keep_bytes, run.output_file.clone());
+    let idle = lock(&background.idle).take();
+    let mut running = Running::start(supervisor, idle, &request, capture).await?;
     let patience = if run.command.background { 0 } else { run.command.timeout_ms };
     let exit = running.foreground(began + Duration::from_millis(patience), cancel, run.output).await?;
     let shell = take_state(&state_file, &exit);
@@ -88,8 +96,10 @@ pub async fn run(
         ran.output_file = running.capture.file().map(Path::to_owned);
         running.forget_state = Some(state_file);
     }
-    if running.child.is_some() {
-        background.take_over(running);
+    match (running.link.take(), running.left) {
+        (Some(link), false) => *lock(&background.idle) = Some(link),
+        (Some(link), true) => background.take_over(Running { link: Some(link), ..running }),
+        (None, _) => {}
     }
     Ok(ran)
 }
@@ -135,16 +145,60 @@ fn take_state(file: &Path, exit: &Exit) -> Option<ShellState> {
     shell_state::read(&String::from_utf8_lossy(&text))
 }
 
+/// A supervisor, and how it is heard.
+#[derive(Debug)]
+struct Link {
+    control: UnixStream,
+    out: pipe::Receiver,
+    err: pipe::Receiver,
+    child: Child,
+}
+
+impl Link {
+    fn start(supervisor: &Supervisor) -> io::Result<Self> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let (out, out_theirs) = std::io::pipe()?;
+        let (err, err_theirs) = std::io::pipe()?;
+        let child = Command::new(&supervisor.program)
+            .args(&supervisor.args)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdout(out_theirs)
+            .stderr(err_theirs)
+            .spawn()?;
+        ours.set_nonblocking(true)?;
+        Ok(Self {
+            control: UnixStream::from_std(ours)?,
+            out: pipe::Receiver::from_owned_fd(out.into())?,
+            err: pipe::Receiver::from_owned_fd(err.into())?,
+            child,
+        })
+    }
+
+    /// Lets go of the supervisor, which ends everything below it, and waits for it.
+    async fn stop(mut self) {
+        // It may be gone already.
+        self.control.shutdown().await.ok();
+        let mut rest = [0; 256];
+        let gone = async { while matches!(self.control.read(&mut rest).await, Ok(1..)) {} };
+        if timeout(STOP_LIMIT, gone).await.is_err() {
+            // Cannot happen to a supervisor that runs; it may have been stopped by a debugger.
+            self.child.kill().ok();
+        }
+        self.child.wait().ok();
+    }
+}
+
 /// A command with its supervisor.
 struct Running {
-    control: UnixStream,
+    /// The supervisor, until it was stopped.
+    link: Option<Link>,
     unread: Vec<u8>,
-    out: Option<pipe::Receiver>,
-    err: Option<pipe::Receiver>,
-    /// The supervisor, until it has ended.
-    child: Option<Child>,
     group: u32,
     capture: Capture,
+    /// Something of the command still runs.
+    left: bool,
     forget_state: Option<PathBuf>,
 }
 
@@ -157,31 +211,25 @@ enum Happened {
 }
 
 impl Running {
-    fn start(supervisor: &Supervisor, request: &Request, capture: Capture) -> io::Result<Self> {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        let (out, out_theirs) = std::io::pipe()?;
-        let (err, err_theirs) = std::io::pipe()?;
-        let child = Command::new(&supervisor.program)
-            .args(&supervisor.args)
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
-            .stdout(out_theirs)
-            .stderr(err_theirs)
-            .spawn()?;
-        // The request is small or the supervisor reads it at once: a blocking write does not last.
-        std::io::Write::write_all(&mut &ours, &encode(request)?)?;
-        ours.set_nonblocking(true)?;
-        Ok(Self {
-            control: UnixStream::from_std(ours)?,
-            unread: Vec::new(),
-            out: Some(pipe::Receiver::from_owned_fd(out.into())?),
-            err: Some(pipe::Receiver::from_owned_fd(err.into())?),
-            child: Some(child),
-            group: 0,
-            capture,
-            forget_state: None,
-        })
+    /// Hands the command to a supervisor that waits for one, or to a new one.
+    async fn start(
+        supervisor: &Supervisor,
+        idle: Option<Link>,
+        request: &Request,
+        capture: Capture,
+    ) -> io::Result<Self> {
+        let request = encode(request)?;
+        let mut link = match idle {
+            Some(idle) => idle,
+            None => Link::start(supervisor)?,
+        };
+        if link.control.write_all(&request).await.is_err() {
+            // Somebody killed the one that waited.
+            link.stop().await;
+            link = Link::start(supervisor)?;
+            link.control.write_all(&request).await?;
+        }
+        Ok(Self { link: Some(link), unread: Vec::new(), group: 0, capture, left: true, forget_state: None })
     }
 
     /// Waits until the command ended, is cancelled, or has taken so long that it goes on by itself.
@@ -213,11 +261,11 @@ impl Running {
                     return Err(io::Error::other(message));
                 }
                 Happened::Reported(Report::Exited { code, left }) => {
-                    self.ended(left).await;
+                    self.ended(left);
                     return Ok(Exit::Code(code));
                 }
                 Happened::Reported(Report::Signalled { signal, left }) => {
-                    self.ended(left).await;
+                    self.ended(left);
                     return Ok(Exit::Signal(signal));
                 }
                 Happened::Vanished => {
@@ -240,8 +288,10 @@ impl Running {
             };
             match happened {
                 Happened::Wrote(pipe, bytes) => self.capture.push(pipe, &bytes),
-                Happened::Vanished => break,
-                Happened::Reported(_) => {}
+                Happened::Reported(
+                    Report::Exited { left: true, .. } | Report::Signalled { left: true, .. },
+                ) => {}
+                Happened::Vanished | Happened::Reported(_) => break,
             }
         }
         self.stop().await;
@@ -252,67 +302,51 @@ impl Running {
     }
 
     async fn next(&mut self) -> Happened {
+        let Some(link) = &mut self.link else { return Happened::Vanished };
+        let mut out_bytes = [0; 16384];
+        let mut err_bytes = [0; 4096];
+        let mut control_bytes = [0; 256];
         loop {
-            let mut out_bytes = [0; 16384];
-            let mut err_bytes = [0; 4096];
-            let mut control_bytes = [0; 256];
-            let (pipe, read, bytes): (_, _, &[u8]) = tokio::select! {
-                read = read(&mut self.out, &mut out_bytes) => (Pipe::Out, read, &out_bytes),
-                read = read(&mut self.err, &mut err_bytes) => (Pipe::Err, read, &err_bytes),
-                read = self.control.read(&mut control_bytes) => {
-                    match read {
-                        Ok(count) if count > 0 => self.unread.extend_from_slice(&control_bytes[..count]),
-                        _ => return Happened::Vanished,
-                    }
-                    match decode(&mut self.unread) {
-                        Ok(Some(report)) => return Happened::Reported(report),
-                        Ok(None) => continue,
-                        Err(_) => return Happened::Vanished,
-                    }
-                }
-            };
-            match read {
-                Ok(count) if count > 0 => return Happened::Wrote(pipe, bytes[..count].to_vec()),
-                _ if pipe == Pipe::Out => self.out = None,
-                _ => self.err = None,
+            // Two reports may have come together.
+            match decode(&mut self.unread) {
+                Ok(Some(report)) => return Happened::Reported(report),
+                Ok(None) => {}
+                Err(_) => return Happened::Vanished,
             }
+            let (pipe, read, bytes): (_, _, &[u8]) = tokio::select! {
+                read = link.out.read(&mut out_bytes) => (Pipe::Out, read, &out_bytes),
+                read = link.err.read(&mut err_bytes) => (Pipe::Err, read, &err_bytes),
+                read = link.control.read(&mut control_bytes) => match read {
+                    Ok(count) if count > 0 => {
+                        self.unread.extend_from_slice(&control_bytes[..count]);
+                        continue;
+                    }
+                    _ => return Happened::Vanished,
+                },
+            };
+            return match read {
+                Ok(count) if count > 0 => Happened::Wrote(pipe, bytes[..count].to_vec()),
+                // The supervisor holds the other ends, so they close only with it.
+                _ => Happened::Vanished,
+            };
         }
     }
 
     /// Takes what is in the pipes now; a descendant that still holds them is not waited for.
-    async fn ended(&mut self, left: bool) {
-        for pipe in [Pipe::Out, Pipe::Err] {
-            let receiver = if pipe == Pipe::Out { &self.out } else { &self.err };
-            let Some(receiver) = receiver else { continue };
+    fn ended(&mut self, left: bool) {
+        self.left = left;
+        let Some(link) = &self.link else { return };
+        for (pipe, receiver) in [(Pipe::Out, &link.out), (Pipe::Err, &link.err)] {
             let mut bytes = [0; 16384];
             while let Ok(count @ 1..) = receiver.try_read(&mut bytes) {
                 self.capture.push(pipe, &bytes[..count]);
             }
         }
-        if !left {
-            self.stop().await;
-        }
     }
 
-    /// Lets go of the supervisor, which ends everything below it, and waits for it.
     async fn stop(&mut self) {
-        let Some(mut child) = self.child.take() else { return };
-        // It may be gone already.
-        self.control.shutdown().await.ok();
-        let mut rest = [0; 256];
-        let gone = async { while matches!(self.control.read(&mut rest).await, Ok(1..)) {} };
-        if timeout(STOP_LIMIT, gone).await.is_err() {
-            // Cannot happen to a supervisor that runs; it may have been stopped by a debugger.
-            child.kill().ok();
+        if let Some(link) = self.link.take() {
+            link.stop().await;
         }
-        child.wait().ok();
-    }
-}
-
-/// Reads a pipe that may be closed already; then it never answers.
-async fn read(from: &mut Option<pipe::Receiver>, bytes: &mut [u8]) -> io::Result<usize> {
-    match from {
-        Some(from) => from.read(bytes).await,
-        None => std::future::pending().await,
     }
 }

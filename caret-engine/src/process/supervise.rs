@@ -1,6 +1,9 @@
-//! The supervisor's side: start one command, own all its descendants, end them when told or left alone.
+//! The supervisor's side: start commands, own all their descendants, end them when told or left alone.
 //!
-//! Invariant: when this returns, no descendant of the command is alive.
+//! Starting a process costs more than a millisecond, so a supervisor takes one command after another as
+//! long as none leaves anything running. Its own stdout and stderr are those of its commands.
+//!
+//! Invariant: when this returns, no descendant of any command is alive.
 
 use super::request::{Report, Request, receive, send};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,16 +24,26 @@ use std::time::{Duration, Instant};
 /// How long processes get to end by themselves.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Runs the command that the program asks for on fd 0, and ends with it or with the program.
+/// Runs the commands that the program asks for on fd 0, and ends with what they left or with the program.
 ///
 /// # Errors
 /// When the program that started us cannot be talked to.
 pub fn supervise() -> io::Result<()> {
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let request: Request = receive(&mut control)?;
     // Already a session leader when a terminal started us by hand; nothing depends on it then.
     setsid().ok();
     set_child_subreaper(Some(rustix::process::getpid()))?;
+    // The program closes the socket when there is nothing more to run.
+    while let Ok(request) = receive::<Request>(&mut control) {
+        if !one(&mut control, request)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Runs one command; says whether another one may follow.
+fn one(control: &mut UnixStream, request: Request) -> io::Result<bool> {
     let child = Command::new(&request.program)
         .args(&request.args)
         .current_dir(&request.cwd)
@@ -41,34 +54,39 @@ pub fn supervise() -> io::Result<()> {
         .spawn();
     let child = match child {
         Ok(child) => child,
-        Err(error) => return send(&mut control, &Report::NotStarted(error.to_string())),
+        Err(error) => {
+            send(control, &Report::NotStarted(error.to_string()))?;
+            return Ok(true);
+        }
     };
-    let_go_of_output()?;
-    send(&mut control, &Report::Started(child.id()))?;
-    let Some(leader) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
-    match watch(&mut control, leader) {
-        Ok(true) => Ok(()),
+    let Some(leader) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(false) };
+    let watched = send(control, &Report::Started(child.id())).and_then(|()| watch(control, leader));
+    match watched {
+        Ok(Left::Nothing) => Ok(true),
+        Ok(Left::NothingAnyMore) => Ok(false),
         // The program said stop, or is gone, or cannot be told any more: nobody is to be left.
-        Ok(false) | Err(_) => {
+        Ok(Left::MustEnd) | Err(_) => {
             sweep(leader);
-            Ok(())
+            Ok(false)
         }
     }
 }
 
-/// The pipes must close when the command's processes close them, not when we end.
-fn let_go_of_output() -> io::Result<()> {
-    let null = fs::OpenOptions::new().write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdout(&null)?;
-    rustix::stdio::dup2_stderr(&null)?;
-    Ok(())
+/// What a command left behind.
+enum Left {
+    /// Nothing: another command may follow.
+    Nothing,
+    /// Something that ended later; the program did not count on us any more.
+    NothingAnyMore,
+    /// Something that the program does not want.
+    MustEnd,
 }
 
-/// Waits until nothing is left (true) or until everything has to end (false).
-fn watch(control: &mut UnixStream, leader: Pid) -> io::Result<bool> {
+/// Waits until nothing is left or until everything has to end.
+fn watch(control: &mut UnixStream, leader: Pid) -> io::Result<Left> {
     let leader_fd = pidfd_open(leader, PidfdFlags::empty())?;
     if wait_for(&[control.as_fd(), leader_fd.as_fd()], None)? == Some(0) {
-        return Ok(false);
+        return Ok(Left::MustEnd);
     }
     let mut status = None;
     let mut left = reap(leader, &mut status);
@@ -79,13 +97,16 @@ fn watch(control: &mut UnixStream, leader: Pid) -> io::Result<bool> {
         None => Report::Exited { code: status.code().unwrap_or_default(), left },
     };
     send(control, &report)?;
+    if !left {
+        return Ok(Left::Nothing);
+    }
     while left {
         if wait_for(&[control.as_fd()], Some(Duration::from_secs(1)))?.is_some() {
-            return Ok(false);
+            return Ok(Left::MustEnd);
         }
         left = reap(leader, &mut None);
     }
-    Ok(true)
+    Ok(Left::NothingAnyMore)
 }
 
 /// Which of the descriptors is ready first; none when the time passed.

@@ -8,4 +8,5 @@ mod config;
 mod information;
 mod program;
 mod shell_integration;
+mod tidy;
 mod trust;

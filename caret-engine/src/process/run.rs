@@ -253,6 +253,12 @@ impl Running {
 
     async fn next(&mut self) -> Happened {
         loop {
+            // One read may bring several reports: a short command has ended when its start is read.
+            match decode(&mut self.unread) {
+                Ok(Some(report)) => return Happened::Reported(report),
+                Ok(None) => {}
+                Err(_) => return Happened::Vanished,
+            }
             let mut out_bytes = [0; 16384];
             let mut err_bytes = [0; 4096];
             let mut control_bytes = [0; 256];
@@ -264,11 +270,7 @@ impl Running {
                         Ok(count) if count > 0 => self.unread.extend_from_slice(&control_bytes[..count]),
                         _ => return Happened::Vanished,
                     }
-                    match decode(&mut self.unread) {
-                        Ok(Some(report)) => return Happened::Reported(report),
-                        Ok(None) => continue,
-                        Err(_) => return Happened::Vanished,
-                    }
+                    continue;
                 }
             };
             match read {
@@ -285,7 +287,8 @@ impl Running {
             let receiver = if pipe == Pipe::Out { &self.out } else { &self.err };
             let Some(receiver) = receiver else { continue };
             let mut bytes = [0; 16384];
-            while let Ok(count @ 1..) = receiver.try_read(&mut bytes) {
+            // The system is asked, not the runtime: that may not have heard yet that there is something.
+            while let Ok(count @ 1..) = rustix::io::read(receiver, &mut bytes) {
                 self.capture.push(pipe, &bytes[..count]);
             }
         }

@@ -7,5 +7,7 @@ mod bad_machine;
 mod config;
 mod information;
 mod program;
+mod running;
 mod shell_integration;
+mod stream;
 mod trust;

@@ -5,6 +5,7 @@
 mod arguments;
 mod bad_machine;
 mod config;
+mod driver;
 mod formats;
 mod information;
 mod program;

@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -131,7 +131,8 @@ pub struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: Receiver<String>,
-    stderr: Option<JoinHandle<String>>,
+    complained: Arc<Mutex<String>>,
+    listener: Option<JoinHandle<()>>,
     /// What was printed so far.
     pub seen: Vec<String>,
 }
@@ -150,13 +151,16 @@ impl Home {
             }
         });
         let mut complaints = child.stderr.take().unwrap();
-        let stderr = std::thread::spawn(move || {
-            let mut text = Vec::new();
-            complaints.read_to_end(&mut text).unwrap();
-            String::from_utf8_lossy(&text).into_owned()
+        let complained = Arc::new(Mutex::new(String::new()));
+        let kept = Arc::clone(&complained);
+        let listener = std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = complaints.read(&mut bytes) {
+                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
         });
         let stdin = child.stdin.take();
-        Running { child, stdin, stdout, stderr: Some(stderr), seen: Vec::new() }
+        Running { child, stdin, stdout, complained, listener: Some(listener), seen: Vec::new() }
     }
 
     /// Starts a conversation with a driver.
@@ -209,6 +213,12 @@ impl Running {
         }
     }
 
+    /// Waits for words on stderr.
+    pub fn until_complained(&self, words: &str) {
+        let said = within(PATIENCE, || self.complained.lock().unwrap().contains(words));
+        assert!(said, "no `{words}` after {:#?}", self.seen);
+    }
+
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
@@ -224,7 +234,8 @@ impl Running {
         });
         assert!(ended, "the program did not end after {:#?}", self.seen);
         let stdout = self.seen.iter().map(|line| format!("{line}\n")).collect();
-        let stderr = self.stderr.take().map(|reader| reader.join().unwrap()).unwrap_or_default();
+        self.listener.take().unwrap().join().unwrap();
+        let stderr = self.complained.lock().unwrap().clone();
         Ended { stdout, stderr, code: code.and_then(|code| code.code()).unwrap_or(-1) }
     }
 

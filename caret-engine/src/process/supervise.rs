@@ -43,10 +43,9 @@ pub fn supervise() -> io::Result<()> {
         Ok(child) => child,
         Err(error) => return send(&mut control, &Report::NotStarted(error.to_string())),
     };
-    let_go_of_output()?;
-    send(&mut control, &Report::Started(child.id()))?;
     let Some(leader) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
-    match watch(&mut control, leader) {
+    // From here on nothing may end us but the end of the command, or the sweep.
+    match tell_and_watch(&mut control, leader) {
         Ok(true) => Ok(()),
         // The program said stop, or is gone, or cannot be told any more: nobody is to be left.
         Ok(false) | Err(_) => {
@@ -54,6 +53,12 @@ pub fn supervise() -> io::Result<()> {
             Ok(())
         }
     }
+}
+
+fn tell_and_watch(control: &mut UnixStream, leader: Pid) -> io::Result<bool> {
+    let_go_of_output()?;
+    send(control, &Report::Started(leader.as_raw_nonzero().get().unsigned_abs()))?;
+    watch(control, leader)
 }
 
 /// The pipes must close when the command's processes close them, not when we end.

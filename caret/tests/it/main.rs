@@ -5,6 +5,7 @@
 mod arguments;
 mod bad_machine;
 mod config;
+mod crash;
 mod driver;
 mod formats;
 mod information;

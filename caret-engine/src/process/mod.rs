@@ -1,8 +1,8 @@
 //! Commands that leave nothing behind.
 //!
 //! Every command is started by a supervisor: a second copy of the program that owns all descendants of
-//! the command (`PR_SET_CHILD_SUBREAPER`) and holds one end of a socket. When the socket closes, because
-//! we are done with the command or because we died in any way, it ends every descendant and then itself.
+//! its commands (`PR_SET_CHILD_SUBREAPER`) and holds one end of a socket. When the socket closes, because
+//! we are done with it or because we died in any way, it ends every descendant and then itself.
 //!
 //! Invariant: no child of ours is started anywhere else.
 

@@ -338,7 +338,8 @@ impl Running {
         let Some(link) = &self.link else { return };
         for (pipe, receiver) in [(Pipe::Out, &link.out), (Pipe::Err, &link.err)] {
             let mut bytes = [0; 16384];
-            while let Ok(count @ 1..) = receiver.try_read(&mut bytes) {
+            // The system is asked, not the runtime: that may not have heard yet that there is something.
+            while let Ok(count @ 1..) = rustix::io::read(receiver, &mut bytes) {
                 self.capture.push(pipe, &bytes[..count]);
             }
         }

@@ -28,6 +28,8 @@ struct Open {
     call: ToolCall,
     under: Option<CallId>,
     started_ms: u64,
+    /// What can be said of it: a call that was only announced has surely not run.
+    outcome: Outcome,
 }
 
 impl CatchUp {
@@ -54,7 +56,7 @@ impl CatchUp {
                 self.turn = Some(turn.clone());
             }
             Event::TurnEnded { .. } => self.turn = None,
-            Event::Measured { usage } => self.usage += *usage,
+            Event::Replied { reply } => self.usage += reply.usage,
             Event::Planned { steps } => state.todos.clone_from(steps),
             Event::Configured { change: Change::Model { id, .. } } => state.model.clone_from(id),
             Event::Configured { change: Change::Title { title } } => state.title.clone_from(title),
@@ -77,9 +79,11 @@ impl CatchUp {
                 call: call.clone(),
                 under: under.clone(),
                 started_ms,
+                outcome: Outcome::Cancelled,
             })),
             Event::ToolStarted { call } => {
-                let open = Open { call: call.clone(), under: under.clone(), started_ms };
+                let outcome = Outcome::Unknown;
+                let open = Open { call: call.clone(), under: under.clone(), started_ms, outcome };
                 match self.calls.iter_mut().find(|known| known.call.id == call.id) {
                     Some(known) => *known = open,
                     None => self.calls.push(open),
@@ -95,7 +99,7 @@ impl CatchUp {
     pub(super) fn closing(&self, session: &SessionId) -> Vec<Stamped> {
         let Some(turn) = &self.turn else { return Vec::new() };
         let ends = self.calls.iter().map(|open| {
-            let outcome = Outcome::Unknown;
+            let outcome = open.outcome.clone();
             let event = Event::ToolEnded { call: open.call.clone(), outcome, started_ms: open.started_ms };
             (open.under.clone(), event)
         });

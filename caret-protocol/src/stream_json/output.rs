@@ -9,6 +9,7 @@ use super::lines::{
 use super::tool_calls::{AskArgs, ToolCallBody};
 use super::{arguments, results};
 use crate::ask::{Answer, Ask};
+use crate::claim::Claim;
 use crate::content::{Outcome, Reply, Stop, ToolCall, plain};
 use crate::event::{CallUpdate, DeltaKind, EndReason, Event, Opened, Stamped, TurnEnd};
 use crate::ids::{AskId, CallId};
@@ -41,6 +42,8 @@ pub struct StreamJson {
     /// The model call that each open call belongs to.
     model_calls: HashMap<CallId, String>,
     asked: Vec<(AskId, QueryKind)>,
+    /// Calls that ask the user: they are documented to start after the answer.
+    held: Vec<(CallId, Line)>,
     summary: Summary,
 }
 
@@ -152,6 +155,12 @@ impl StreamJson {
         );
         self.model_calls.remove(&call.id);
         line
+    }
+
+    fn release(&mut self, id: &CallId, out: &mut Vec<Line>) {
+        if let Some(at) = self.held.iter().position(|(held, _)| held == id) {
+            out.push(self.held.remove(at).1);
+        }
     }
 
     fn call_line(&self, subtype: CallStep, call: &ToolCall, at_ms: u64, tool_call: ToolCallBody) -> Line {
@@ -291,8 +300,15 @@ impl Projection for StreamJson {
             })),
             Event::Delta { kind, text } => self.delta(*kind, text, at_ms, out),
             Event::Replied { reply } => self.replied(reply, at_ms, out),
-            Event::ToolStarted { call } => out.push(self.started(call, at_ms)),
+            Event::ToolStarted { call } => {
+                let line = self.started(call, at_ms);
+                match &call.claim {
+                    Some(Claim::Ask { .. }) => self.held.push((call.id.clone(), line)),
+                    _ => out.push(line),
+                }
+            }
             Event::ToolEnded { call, outcome, started_ms } => {
+                self.release(&call.id, out);
                 out.push(self.ended(call, outcome, *started_ms, at_ms));
             }
             Event::Asked { id, ask } => self.asked(id, ask, at_ms, out),

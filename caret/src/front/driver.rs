@@ -31,15 +31,22 @@ pub(super) fn lines(stdin: impl Read + Send + 'static) -> Lines {
             let heard = match (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line) {
                 Ok(0) => return,
                 Ok(count) if count as u64 == LONGEST_LINE && line.last() != Some(&b'\n') => {
-                    sender.blocking_send(Err(format!("a line of more than {LONGEST_LINE} bytes"))).ok();
-                    return;
+                    line = Vec::new();
+                    match input.skip_until(b'\n') {
+                        Ok(_) => Err(format!("it has more than {} MiB", LONGEST_LINE >> 20)),
+                        Err(error) => Err(error.to_string()),
+                    }
                 }
                 Ok(_) if line.trim_ascii().is_empty() => continue,
                 Ok(_) => match std::str::from_utf8(&line) {
                     Ok(text) => read(text),
                     Err(error) => Err(format!("invalid UTF-8: {error}")),
                 },
-                Err(error) => Err(error.to_string()),
+                Err(error) => {
+                    // What cannot be read once cannot be read again: that is the end of the input.
+                    sender.blocking_send(Err(error.to_string())).ok();
+                    return;
+                }
             };
             if sender.blocking_send(heard).is_err() {
                 return;

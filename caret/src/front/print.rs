@@ -5,6 +5,7 @@
 
 use super::driver::{Lines, Questions, lines};
 use super::printer::Printer;
+use super::reader;
 use super::signals::Signals;
 use crate::exit::Exit;
 use caret_protocol::agent::{Agent, Open, Prompt, Session, TurnHandle, Workspace, turn};
@@ -76,7 +77,15 @@ pub(crate) async fn run(
         }
     };
     let driver = questions.map(|questions| (lines(io::stdin()), questions));
-    let mut run = Run { printer, signals, driver, prompts: VecDeque::new(), signalled: None, ended: false };
+    let mut run = Run {
+        printer,
+        signals,
+        driver,
+        prompts: VecDeque::new(),
+        signalled: None,
+        ended: false,
+        streams: matches!(settings.format, PrintFormat::StreamJson { .. }),
+    };
     if !settings.prompt.is_empty() {
         run.prompts.push_back(vec![Content::text(&settings.prompt)]);
     }
@@ -94,6 +103,8 @@ struct Run {
     signalled: Option<Exit>,
     /// The driver has said everything.
     ended: bool,
+    /// Lines are written all the time, so that a reader who leaves wants no more of it.
+    streams: bool,
 }
 
 /// What happened while the front end waited.
@@ -143,6 +154,8 @@ impl Run {
         let prompted = session.prompt(Prompt { turn: id, content }, control);
         tokio::pin!(prompted);
         let unread = self.printer.unread.clone();
+        let left = reader::gone();
+        tokio::pin!(left);
         loop {
             let heard = tokio::select! {
                 biased;
@@ -150,6 +163,7 @@ impl Run {
                 end = &mut prompted => Heard::Ended(end),
                 line = next_line(&mut self.driver), if !self.ended => Heard::Line(line),
                 () = unread.cancelled(), if !handle.cancel.is_cancelled() => Heard::Unread,
+                () = &mut left, if self.streams && !handle.cancel.is_cancelled() => Heard::Unread,
             };
             if let Heard::Ended(end) = heard {
                 return end;

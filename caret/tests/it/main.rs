@@ -5,8 +5,15 @@
 mod arguments;
 mod bad_machine;
 mod config;
+mod crash;
+mod driver;
+mod formats;
 mod information;
+mod many;
 mod program;
+mod running;
 mod shell_integration;
+mod signals;
+mod stream;
 mod tidy;
 mod trust;

@@ -73,6 +73,20 @@ impl Home {
         self.path(name).symlink_metadata().is_ok()
     }
 
+    /// Writes a script of the model's replies, each a list of entries; gives back what `--model` takes.
+    pub fn script(&self, replies: &serde_json::Value) -> String {
+        let turns: Vec<_> =
+            replies.as_array().unwrap().iter().map(|emit| serde_json::json!({ "emit": emit })).collect();
+        self.script_file(&serde_json::json!({ "version": 1, "model": "Scripted", "turn": turns }))
+    }
+
+    /// Writes a whole script; gives back what `--model` takes.
+    pub fn script_file(&self, script: &serde_json::Value) -> String {
+        let name = format!("script-{}.json", uuid::Uuid::new_v4().simple());
+        self.write(&name, &script.to_string());
+        format!("script:{}", self.path(&name).display())
+    }
+
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(words).env_clear().envs(self.variables.iter().cloned());
@@ -83,6 +97,16 @@ impl Home {
 
     pub fn run(&self, words: &[&str]) -> Ended {
         self.ended(self.command(words).output().unwrap())
+    }
+
+    /// Runs, and leaves the paths in the output as they are.
+    pub fn run_raw(&self, words: &[&str]) -> Ended {
+        let output = self.command(words).output().unwrap();
+        Ended {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code().unwrap_or(-1),
+        }
     }
 
     /// Runs with a prompt on stdin. The program may end before it has read everything.

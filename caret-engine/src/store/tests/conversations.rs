@@ -225,18 +225,14 @@ fn a_turn_whose_process_died_is_ended_as_interrupted() {
     let hold = chat.hold().unwrap();
     let state = chat.state().unwrap();
     assert_eq!((state.last_seq, state.turns), (16, 2));
-    let unknown = |id: &str, started_ms| Event::ToolEnded {
-        call: read_call(id),
-        outcome: Outcome::Unknown,
-        started_ms,
-    };
+    let ended = |id: &str, outcome, started_ms| Event::ToolEnded { call: read_call(id), outcome, started_ms };
     let end = TurnEnd { reason: EndReason::Interrupted, usage: Usage::default(), duration_ms: 0 };
     let closing: Vec<Event> = chat.events(13).unwrap().into_iter().map(|event| event.event).collect();
     assert_eq!(
         closing,
         [
-            unknown("b", 1_790_000_000_013),
-            unknown("c", 1_790_000_000_010),
+            ended("b", Outcome::Unknown, 1_790_000_000_013),
+            ended("c", Outcome::Cancelled, 1_790_000_000_010),
             Event::TurnEnded { turn: TurnId::new("t2"), end },
         ]
     );

@@ -168,6 +168,7 @@ impl Turn<'_> {
     async fn admit(&self, call: &ToolCall, claim: &Claim) -> Result<Result<Grant, Outcome>, TurnError> {
         let facts = Facts {
             root: self.place.root.clone(),
+            additional: self.place.additional.clone(),
             physical: paths(claim).iter().map(|path| physical(path)).collect(),
             home: self.place.home.clone(),
         };

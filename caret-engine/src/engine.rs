@@ -38,6 +38,8 @@ pub struct EngineSettings {
     pub tools: Toolbox,
     /// Where long outputs are kept.
     pub outputs: PathBuf,
+    /// Further folders that the user works in; physical.
+    pub additional: Vec<PathBuf>,
     /// The user's home.
     pub home: Option<PathBuf>,
     /// The name that the program was called by; commands see it.

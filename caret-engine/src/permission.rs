@@ -54,10 +54,20 @@ impl Verdict {
 pub struct Facts {
     /// The physical workspace root.
     pub root: PathBuf,
+    /// Further folders that the user works in.
+    pub additional: Vec<PathBuf>,
     /// Where the claim's paths really lead, links followed, one for each.
     pub physical: Vec<PathBuf>,
     /// The user's home, for rules that begin with `~/`.
     pub home: Option<PathBuf>,
+}
+
+impl Facts {
+    /// A path relative to the folder that the user works in and that it is below.
+    fn inside<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        let mut roots = std::iter::once(&self.root).chain(&self.additional);
+        roots.find_map(|root| path.strip_prefix(root).ok())
+    }
 }
 
 /// The rules of a session.
@@ -156,16 +166,13 @@ impl Policy {
             if ruled {
                 continue;
             }
-            if !path.starts_with(&facts.root) {
+            let Some(inside) = facts.inside(path) else {
                 if kind == Kind::Read && self.force {
                     continue;
                 }
-                return Verdict::Ask {
-                    reason: format!("{} is outside the workspace", path.display()),
-                    always: None,
-                };
-            }
-            let inside = path.strip_prefix(&facts.root).unwrap_or(path);
+                let reason = format!("{} is outside the workspace", path.display());
+                return Verdict::Ask { reason, always: None };
+            };
             if kind == Kind::Write && is_protected(inside) {
                 return Verdict::Ask { reason: format!("{} is protected", inside.display()), always: None };
             }

@@ -158,7 +158,12 @@ impl EngineSession {
             model: &*self.model,
             system: &self.system,
             tools: &self.settings.tools,
-            place: Place { root, cwd, home: self.settings.home.clone() },
+            place: Place {
+                root,
+                additional: self.settings.additional.clone(),
+                cwd,
+                home: self.settings.home.clone(),
+            },
             memory: &self.memory,
             policy: &self.policy,
             past: &past,

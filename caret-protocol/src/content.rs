@@ -225,6 +225,15 @@ impl Outcome {
         }
     }
 
+    /// Why nobody allowed the call, if that is how it ended. A question that nobody answered is not meant.
+    pub fn denial(&self, call: &ToolCall) -> Option<&str> {
+        match self {
+            Self::Rejected { reason } if !matches!(call.claim, Some(Claim::Ask { .. })) => Some(reason),
+            Self::Denied { reason } => Some(reason),
+            _ => None,
+        }
+    }
+
     /// Whether the model should take it as an error.
     pub fn is_error(&self) -> bool {
         match self {

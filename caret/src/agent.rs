@@ -97,6 +97,7 @@ fn engine(settings: &RunSettings, environment: &Environment) -> Result<Engine, F
         limits: limits(settings),
         tools: Toolbox::new(tools::all()),
         outputs: outputs(settings, environment),
+        additional: settings.additional.clone(),
         home: common.home.clone(),
         invoked_as: common.invoked.name().into(),
         clock: Arc::new(SystemClock),

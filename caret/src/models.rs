@@ -31,7 +31,7 @@ pub const DEFAULT: &str = "offline";
 
 /// All models that can be used here.
 pub fn list() -> Vec<Listed> {
-    vec![Listed { id: DEFAULT.to_owned(), name: "Offline".to_owned() }]
+    vec![Listed { id: DEFAULT.to_owned(), name: "Offline (built in)".to_owned() }]
 }
 
 /// Understands an id, with or without parameters in brackets: `id[effort=high,fast=false]`.

@@ -39,7 +39,12 @@ fn judge(rules: &str, mode: Mode, call: &str) -> &'static str {
         "Write" => Claim::Write { paths: vec![path.clone()] },
         other => panic!("{other}"),
     };
-    let facts = Facts { root: "/ws".into(), physical: vec![path], home: Some("/home/u".into()) };
+    let facts = Facts {
+        root: "/ws".into(),
+        additional: vec!["/more".into()],
+        physical: vec![path],
+        home: Some("/home/u".into()),
+    };
     match policy.judge(mode, &claim, &facts) {
         Verdict::Allow(_) => "allow",
         Verdict::Ask { .. } => "ask",
@@ -87,6 +92,9 @@ fn the_table_of_paths_holds() {
         ("deny: Read(.env*)", "Read(config/.ENV.local)", "deny"),
         ("force; deny: Read(secrets/**)", "Read(secrets)", "deny"),
         ("deny: Read(~/.ssh)", "Read(/home/u/.ssh/id)", "deny"),
+        ("", "Read(/more/a.txt)", "allow"),
+        ("", "Write(/more/a.txt)", "allow"),
+        ("", "Write(/more/.git/config)", "ask"),
         ("", "Write(src/main.rs)", "allow"),
         ("", "Write(/tmp/x)", "ask"),
         ("force", "Write(/tmp/x)", "ask"),

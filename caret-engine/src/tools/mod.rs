@@ -123,6 +123,8 @@ impl Toolbox {
 pub struct Place {
     /// The physical workspace root.
     pub root: PathBuf,
+    /// Further folders that the user works in; physical.
+    pub additional: Vec<PathBuf>,
     /// The shell's current directory.
     pub cwd: PathBuf,
     /// The user's home, for a leading `~/`.

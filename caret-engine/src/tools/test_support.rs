@@ -64,7 +64,7 @@ impl Bench {
         Self {
             _folder: folder,
             workspace: TestWorkspace { root: root.clone() },
-            place: Place { root: root.clone(), cwd: root, home: None },
+            place: Place { root: root.clone(), additional: Vec::new(), cwd: root, home: None },
             memory: Memory::default(),
             cancel: CancellationToken::new(),
             now_ms: 1_000,

@@ -358,17 +358,13 @@ impl Projection for Summary {
         match &event.event {
             Event::TurnStarted { .. } => *self = Self::default(),
             Event::Replied { reply } if event.under.is_none() => self.text.push_str(&reply.text()),
-            Event::ToolEnded {
-                call,
-                outcome: Outcome::Rejected { reason } | Outcome::Denied { reason },
-                ..
-            } => {
-                self.denials.push(Denial {
+            Event::ToolEnded { call, outcome, .. } => {
+                self.denials.extend(outcome.denial(call).map(|reason| Denial {
                     tool_call_id: call.id.0.clone(),
                     tool_name: call.name.clone(),
                     input: call.input.clone(),
-                    reason: reason.clone(),
-                });
+                    reason: reason.to_owned(),
+                }));
             }
             Event::TurnEnded { turn, end } if event.under.is_none() => {
                 let error = error_text(end);

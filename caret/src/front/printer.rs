@@ -7,7 +7,6 @@ use super::progress::Progress;
 use async_trait::async_trait;
 use caret_protocol::agent::{Host, Workspace};
 use caret_protocol::ask::{Answer, Ask};
-use caret_protocol::content::Outcome;
 use caret_protocol::event::{Event, Stamped};
 use caret_protocol::plain_text::PlainText;
 use caret_protocol::projection::Projection;
@@ -93,10 +92,8 @@ impl Printer {
 
 impl State {
     fn apply(&mut self, event: &Stamped) -> io::Result<()> {
-        if let Event::ToolEnded { outcome: Outcome::Rejected { .. } | Outcome::Denied { .. }, .. } =
-            event.event
-        {
-            self.denied += 1;
+        if let Event::ToolEnded { call, outcome, .. } = &event.event {
+            self.denied += u32::from(outcome.denial(call).is_some());
         }
         if let Some(progress) = &mut self.progress {
             let mut lines = Vec::new();

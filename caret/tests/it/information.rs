@@ -21,7 +21,7 @@ fn about_has_the_keys_and_rows_that_other_programs_read() {
     let about: serde_json::Value =
         serde_json::from_str(&good(home.run(&["about", "--format", "json"]))).unwrap();
     assert_eq!(about["userEmail"], "ada@localhost");
-    assert_eq!(about["model"], "Offline");
+    assert_eq!(about["model"], "Offline (built in)");
     assert_eq!(about["shell"], "zsh");
     assert_eq!(about["subscriptionTier"], serde_json::Value::Null);
     assert_eq!(about["cliVersion"].as_str().unwrap(), good(home.run(&["-v"])).trim_end());
@@ -51,7 +51,7 @@ fn models_are_one_line_each() {
     assert!(text.starts_with("Available models\n\noffline - Offline  (current, default)\n"), "{text}");
     assert_eq!(good(home.run(&["--list-models"])), text);
     let json = good(home.run(&["models", "--format", "json", "--model", "script:x.toml"]));
-    let expected = r#"{"models":[{"id":"offline","name":"Offline","current":false,"default":true}],"current":"script:x.toml"}"#;
+    let expected = r#"{"models":[{"id":"offline","name":"Offline (built in)","current":false,"default":true}],"current":"script:x.toml"}"#;
     assert_eq!(json, format!("{expected}\n"));
     let message = "Cannot use this model: gpt-5. Available models: offline\n";
     assert_eq!(bad(home.run(&["-p", "-f", "--model", "gpt-5", "hi"])), message);

@@ -25,7 +25,12 @@ fn the_tools_are_sorted_and_small() {
 
 fn claim(name: &str, input: Value) -> Claim {
     let root = PathBuf::from("/ws");
-    let place = Place { root: root.clone(), cwd: root, home: Some(PathBuf::from("/home/me")) };
+    let place = Place {
+        root: root.clone(),
+        additional: Vec::new(),
+        cwd: root,
+        home: Some(PathBuf::from("/home/me")),
+    };
     tool(name).claim(&input, &place).unwrap()
 }
 

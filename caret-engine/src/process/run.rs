@@ -4,6 +4,7 @@ use super::capture::{Capture, Pipe};
 use super::request::{Report, Request, decode, encode};
 use super::shell_state;
 use caret_protocol::agent::{Exit, Ran, Run, ShellState};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -95,7 +96,10 @@ pub async fn run(
 }
 
 fn request(supervisor: &Supervisor, run: &Run<'_>, state_file: &Path) -> io::Result<Request> {
-    let cwd = run.shell.cwd.join(&run.command.working_directory);
+    let cwd = match run.command.working_directory.as_str() {
+        "" => run.shell.cwd.clone(),
+        told => run.shell.cwd.join(told),
+    };
     if !cwd.is_dir() {
         return Err(io::Error::new(
             io::ErrorKind::NotFound,
@@ -144,7 +148,11 @@ struct Running {
     /// The supervisor, until it has ended.
     child: Option<Child>,
     group: u32,
+    /// The command itself has ended; descendants of it may go on.
+    over: bool,
     capture: Capture,
+    /// The first bytes of a character whose others have not come yet, by pipe.
+    unshown: [Vec<u8>; 2],
     forget_state: Option<PathBuf>,
 }
 
@@ -179,7 +187,9 @@ impl Running {
             err: Some(pipe::Receiver::from_owned_fd(err.into())?),
             child: Some(child),
             group: 0,
+            over: false,
             capture,
+            unshown: Default::default(),
             forget_state: None,
         })
     }
@@ -205,7 +215,7 @@ impl Running {
             match happened {
                 Happened::Wrote(pipe, bytes) => {
                     self.capture.push(pipe, &bytes);
-                    output(&String::from_utf8_lossy(&bytes));
+                    self.show(pipe, &bytes, output);
                 }
                 Happened::Reported(Report::Started(group)) => self.group = group,
                 Happened::Reported(Report::NotStarted(message)) => {
@@ -213,14 +223,15 @@ impl Running {
                     return Err(io::Error::other(message));
                 }
                 Happened::Reported(Report::Exited { code, left }) => {
-                    self.ended(left).await;
+                    self.ended(left, output).await;
                     return Ok(Exit::Code(code));
                 }
                 Happened::Reported(Report::Signalled { signal, left }) => {
-                    self.ended(left).await;
+                    self.ended(left, output).await;
                     return Ok(Exit::Signal(signal));
                 }
                 Happened::Vanished => {
+                    self.kill_group();
                     self.stop().await;
                     return Err(io::Error::other("the process that watches the command was killed"));
                 }
@@ -240,7 +251,10 @@ impl Running {
             };
             match happened {
                 Happened::Wrote(pipe, bytes) => self.capture.push(pipe, &bytes),
-                Happened::Vanished => break,
+                Happened::Vanished => {
+                    self.kill_group();
+                    break;
+                }
                 Happened::Reported(_) => {}
             }
         }
@@ -253,6 +267,15 @@ impl Running {
 
     async fn next(&mut self) -> Happened {
         loop {
+            // Two reports may have come in one piece.
+            match decode(&mut self.unread) {
+                Ok(Some(report)) => {
+                    self.over |= matches!(report, Report::Exited { .. } | Report::Signalled { .. });
+                    return Happened::Reported(report);
+                }
+                Ok(None) => {}
+                Err(_) => return Happened::Vanished,
+            }
             let mut out_bytes = [0; 16384];
             let mut err_bytes = [0; 4096];
             let mut control_bytes = [0; 256];
@@ -264,11 +287,7 @@ impl Running {
                         Ok(count) if count > 0 => self.unread.extend_from_slice(&control_bytes[..count]),
                         _ => return Happened::Vanished,
                     }
-                    match decode(&mut self.unread) {
-                        Ok(Some(report)) => return Happened::Reported(report),
-                        Ok(None) => continue,
-                        Err(_) => return Happened::Vanished,
-                    }
+                    continue;
                 }
             };
             match read {
@@ -280,17 +299,45 @@ impl Running {
     }
 
     /// Takes what is in the pipes now; a descendant that still holds them is not waited for.
-    async fn ended(&mut self, left: bool) {
+    async fn ended(&mut self, left: bool, output: &(dyn Fn(&str) + Send + Sync)) {
         for pipe in [Pipe::Out, Pipe::Err] {
-            let receiver = if pipe == Pipe::Out { &self.out } else { &self.err };
-            let Some(receiver) = receiver else { continue };
             let mut bytes = [0; 16384];
-            while let Ok(count @ 1..) = receiver.try_read(&mut bytes) {
+            while let Some(count @ 1..) = self.read_now(pipe, &mut bytes) {
                 self.capture.push(pipe, &bytes[..count]);
+                self.show(pipe, &bytes[..count], output);
+            }
+            let rest = std::mem::take(&mut self.unshown[pipe as usize]);
+            if !rest.is_empty() {
+                output(&String::from_utf8_lossy(&rest));
             }
         }
         if !left {
             self.stop().await;
+        }
+    }
+
+    fn read_now(&self, pipe: Pipe, bytes: &mut [u8]) -> Option<usize> {
+        let receiver = if pipe == Pipe::Out { &self.out } else { &self.err };
+        receiver.as_ref()?.try_read(bytes).ok()
+    }
+
+    /// Shows bytes as text; a character is shown when all its bytes are there.
+    fn show(&mut self, pipe: Pipe, bytes: &[u8], output: &(dyn Fn(&str) + Send + Sync)) {
+        let unshown = &mut self.unshown[pipe as usize];
+        unshown.extend_from_slice(bytes);
+        let rest = unshown.split_off(whole_characters(unshown));
+        let whole = std::mem::replace(unshown, rest);
+        if !whole.is_empty() {
+            output(&String::from_utf8_lossy(&whole));
+        }
+    }
+
+    /// A command that lost its supervisor has nobody else to end it.
+    fn kill_group(&self) {
+        let group = i32::try_from(self.group).ok().and_then(Pid::from_raw);
+        if let Some(group) = group.filter(|_| !self.over) {
+            // It may have ended in the same moment.
+            kill_process_group(group, Signal::KILL).ok();
         }
     }
 
@@ -307,6 +354,21 @@ impl Running {
         }
         child.wait().ok();
     }
+}
+
+/// How many of the bytes do not belong to a character that is cut off at their end.
+fn whole_characters(bytes: &[u8]) -> usize {
+    for (behind, byte) in (1..=3).zip(bytes.iter().rev()) {
+        let length = match byte {
+            0x80..=0xbf => continue,
+            0xf0.. => 4,
+            0xe0.. => 3,
+            0xc0.. => 2,
+            _ => 1,
+        };
+        return if length > behind { bytes.len() - behind } else { bytes.len() };
+    }
+    bytes.len()
 }
 
 /// Reads a pipe that may be closed already; then it never answers.

@@ -178,12 +178,13 @@ impl EngineSession {
 
     /// Records the end of a turn, writes what other programs read, and only then shows it.
     async fn end(&mut self, log: &Log, turn: TurnId, end: &TurnEnd) {
-        let ended = vec![Event::TurnEnded { turn, end: end.clone() }];
+        let mut ended = log.closing();
+        ended.push(Event::TurnEnded { turn, end: end.clone() });
         let stamped = match log.record(ended.clone()) {
             Ok(stamped) => stamped,
             Err(error) => {
                 self.past = None;
-                log.show(vec![store_notice(&error)]).await;
+                ended.insert(0, store_notice(&error));
                 return log.show(ended).await;
             }
         };

@@ -17,7 +17,8 @@ use async_trait::async_trait;
 use caret_protocol::agent::{AgentError, Host, Open, Prompt, Session, ShellState, TurnControl};
 use caret_protocol::content::Usage;
 use caret_protocol::event::{Change, EndReason, Event, FailureClass, Limit, Mode, Notice, Opened, TurnEnd};
-use caret_protocol::ids::{SessionId, TurnId};
+use caret_protocol::ids::{CallId, SessionId, TurnId};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -43,6 +44,8 @@ pub(crate) struct EngineSession {
     system: String,
     state: ChatState,
     past: Option<ChatPast>,
+    /// The ids of all calls of this session, as far as they were made in this process.
+    used: HashSet<CallId>,
     shown_opened: bool,
 }
 
@@ -67,6 +70,7 @@ impl EngineSession {
             memory,
             state: ChatState::default(),
             past: None,
+            used: HashSet::new(),
             shown_opened: false,
         }
     }
@@ -168,10 +172,11 @@ impl EngineSession {
             control,
             usage: Usage::default(),
             step: 0,
-            guard: LoopGuard::default(),
+            guard: LoopGuard::after(std::mem::take(&mut self.used)),
         };
         let end = turn.run().await.unwrap_or_else(EndReason::from);
         let usage = turn.usage;
+        self.used = turn.guard.into_used();
         self.past = Some(past);
         (end, usage)
     }

@@ -52,18 +52,29 @@ impl Prepared {
     }
 }
 
-/// Sees to it that ids are unique in a turn and that a model that runs in circles is stopped.
+/// Sees to it that ids are unique and that a model that runs in circles is stopped.
 #[derive(Debug, Default)]
 pub(crate) struct LoopGuard {
     used: HashSet<CallId>,
-    last: Option<(String, String)>,
+    last: Option<(String, String, Option<String>)>,
     repeats: u32,
+    gave_up: bool,
 }
 
 impl LoopGuard {
+    /// For a new turn: ids of the turns before are taken.
+    pub(crate) fn after(used: HashSet<CallId>) -> Self {
+        Self { used, ..Self::default() }
+    }
+
+    /// The ids that are taken now.
+    pub(crate) fn into_used(self) -> HashSet<CallId> {
+        self.used
+    }
+
     /// Whether the model was told and did not listen.
     pub(crate) fn gave_up(&self) -> bool {
-        self.repeats > REPEATS
+        self.gave_up
     }
 
     pub(crate) fn prepare(&mut self, call: &ToolCall, tools: &Toolbox, place: &Place, at: usize) -> Prepared {
@@ -98,13 +109,14 @@ impl LoopGuard {
     }
 
     fn count(&mut self, call: &ToolCall) -> u32 {
-        let this = (call.name.clone(), call.input.to_string());
+        let this = (call.name.clone(), call.input.to_string(), call.malformed.clone());
         if self.last.as_ref() == Some(&this) {
             self.repeats += 1;
         } else {
             self.repeats = 1;
             self.last = Some(this);
         }
+        self.gave_up |= self.repeats > REPEATS;
         self.repeats
     }
 }
@@ -134,14 +146,14 @@ impl Turn<'_> {
             Err(TurnError::Cancelled) => Outcome::Cancelled,
             other => other?,
         };
+        if let Some(warning) = prepared.warning {
+            outcome = warned(outcome, &warning);
+        }
         let mut planned = None;
-        if let Outcome::Done { output } = &mut outcome {
-            if let Some(warning) = prepared.warning {
-                output.for_model = format!("{}\n\n{warning}", output.for_model);
-            }
-            if let Details::TodosUpdated(done) = &output.details {
-                planned = Some(Event::Planned { steps: done.todos.clone() });
-            }
+        if let Outcome::Done { output } = &outcome
+            && let Details::TodosUpdated(done) = &output.details
+        {
+            planned = Some(Event::Planned { steps: done.todos.clone() });
         }
         let ended = Event::ToolEnded { call, outcome, started_ms };
         self.log.emit_all(std::iter::once(ended).chain(planned).collect()).await?;
@@ -256,6 +268,23 @@ fn answered(answer: Answer) -> Outcome {
         _ => Outcome::Failed {
             failure: Failure::Error { message: "the answer does not fit the question".into() },
         },
+    }
+}
+
+/// Adds a warning to what the model reads of a call.
+fn warned(outcome: Outcome, warning: &str) -> Outcome {
+    let with = |text: &str| if text.is_empty() { warning.into() } else { format!("{text}\n\n{warning}") };
+    match outcome {
+        Outcome::Done { output } => {
+            let for_model = with(&output.for_model);
+            Outcome::Done { output: ToolOutput { for_model, ..output } }
+        }
+        Outcome::Failed { failure } => {
+            Outcome::Failed { failure: Failure::Error { message: with(&failure.message()) } }
+        }
+        Outcome::Rejected { reason } => Outcome::Rejected { reason: with(&reason) },
+        Outcome::Denied { reason } => Outcome::Denied { reason: with(&reason) },
+        other => other,
     }
 }
 

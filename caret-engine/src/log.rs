@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::mutex::lock;
 use crate::store::{Chat, StoreError, message_bytes};
 use caret_protocol::agent::Host;
+use caret_protocol::content::{Outcome, ToolCall};
 use caret_protocol::event::{Event, Stamped};
 use caret_protocol::ids::SessionId;
 use caret_protocol::projection::Projection;
@@ -22,9 +23,33 @@ pub(crate) struct Log {
     clock: Arc<dyn Clock>,
     /// The number of the last durable event.
     seq: AtomicU64,
-    conversation: Mutex<(Transcript, Vec<Message>)>,
+    conversation: Mutex<Conversation>,
     /// Held while events are recorded and shown, so that calls that run together keep their order.
     order: tokio::sync::Mutex<()>,
+}
+
+/// The turn as a model sees it, and what is still open in it.
+#[derive(Default)]
+struct Conversation {
+    transcript: Transcript,
+    messages: Vec<Message>,
+    /// Calls without an end, and when they were started.
+    open: Vec<(ToolCall, Option<u64>)>,
+}
+
+impl Conversation {
+    fn apply(&mut self, stamped: &Stamped) {
+        self.transcript.apply(stamped, &mut self.messages);
+        match &stamped.event {
+            Event::Replied { reply } => self.open.extend(reply.calls().map(|call| (call.clone(), None))),
+            Event::ToolStarted { call } => {
+                let known = self.open.iter_mut().filter(|(open, _)| open.id == call.id);
+                known.for_each(|(_, started)| *started = Some(stamped.at_ms));
+            }
+            Event::ToolEnded { call, .. } => self.open.retain(|(open, _)| open.id != call.id),
+            _ => {}
+        }
+    }
 }
 
 impl Log {
@@ -74,18 +99,31 @@ impl Log {
         if let Some(last) = durable.last() {
             self.seq.store(last.seq, Ordering::Relaxed);
         }
-        let (transcript, messages) = &mut *lock(&self.conversation);
-        for event in &durable {
-            transcript.apply(event, messages);
-        }
+        let mut conversation = self.conversation();
+        durable.iter().for_each(|event| conversation.apply(event));
         Ok(stamped)
     }
 
-    /// Shows events that could not be recorded, so that every turn has its end all the same.
+    /// Shows events that could not be recorded, so that every turn has its end all the same. They have no
+    /// numbers of their own.
     pub(crate) async fn show(&self, events: Vec<Event>) {
+        let seq = self.last_seq();
         for event in self.stamp(events) {
-            self.host.event(&event).await;
+            self.host.event(&Stamped { seq, ..event }).await;
         }
+    }
+
+    /// Closes the calls that are open because a record of theirs was lost.
+    pub(crate) fn closing(&self) -> Vec<Event> {
+        let open = self.conversation().open.clone();
+        open.into_iter()
+            .flat_map(|(call, started)| {
+                let outcome = if started.is_some() { Outcome::Unknown } else { Outcome::Cancelled };
+                let start = started.is_none().then(|| Event::ToolStarted { call: call.clone() });
+                let started_ms = started.unwrap_or_else(|| self.clock.now_ms());
+                start.into_iter().chain([Event::ToolEnded { call, outcome, started_ms }])
+            })
+            .collect()
     }
 
     pub(crate) async fn show_stamped(&self, events: &[Stamped]) {
@@ -111,15 +149,15 @@ impl Log {
 
     /// This turn's messages so far.
     pub(crate) fn messages(&self) -> Vec<Message> {
-        self.lock_messages().1.clone()
+        self.conversation().messages.clone()
     }
 
     /// About how many bytes this turn's messages have for a model.
     pub(crate) fn bytes(&self) -> u64 {
-        self.lock_messages().1.iter().map(message_bytes).sum()
+        self.conversation().messages.iter().map(message_bytes).sum()
     }
 
-    fn lock_messages(&self) -> MutexGuard<'_, (Transcript, Vec<Message>)> {
+    fn conversation(&self) -> MutexGuard<'_, Conversation> {
         lock(&self.conversation)
     }
 

@@ -18,7 +18,8 @@ use async_trait::async_trait;
 use caret_protocol::agent::{AgentError, Host, Open, Prompt, Session, ShellState, TurnControl};
 use caret_protocol::content::Usage;
 use caret_protocol::event::{Change, EndReason, Event, FailureClass, Limit, Mode, Notice, Opened, TurnEnd};
-use caret_protocol::ids::{SessionId, TurnId};
+use caret_protocol::ids::{CallId, SessionId, TurnId};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -44,6 +45,8 @@ pub(crate) struct EngineSession {
     system: String,
     state: ChatState,
     past: Option<ChatPast>,
+    /// The ids of all calls of this session, as far as they were made in this process.
+    used: HashSet<CallId>,
     shown_opened: bool,
 }
 
@@ -68,6 +71,7 @@ impl EngineSession {
             memory,
             state: ChatState::default(),
             past: None,
+            used: HashSet::new(),
             shown_opened: false,
         }
     }
@@ -174,22 +178,24 @@ impl EngineSession {
             control,
             usage: Usage::default(),
             step: 0,
-            guard: LoopGuard::default(),
+            guard: LoopGuard::after(std::mem::take(&mut self.used)),
         };
         let end = turn.run().await.unwrap_or_else(EndReason::from);
         let usage = turn.usage;
+        self.used = turn.guard.into_used();
         self.past = Some(past);
         (end, usage)
     }
 
     /// Records the end of a turn, writes what other programs read, and only then shows it.
     async fn end(&mut self, log: &Log, turn: TurnId, end: &TurnEnd) {
-        let ended = vec![Event::TurnEnded { turn, end: end.clone() }];
+        let mut ended = log.closing();
+        ended.push(Event::TurnEnded { turn, end: end.clone() });
         let stamped = match log.record(ended.clone()) {
             Ok(stamped) => stamped,
             Err(error) => {
                 self.past = None;
-                log.show(vec![store_notice(&error)]).await;
+                ended.insert(0, store_notice(&error));
                 return log.show(ended).await;
             }
         };

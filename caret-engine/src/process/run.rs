@@ -5,6 +5,7 @@ use super::request::{Report, Request, decode, encode};
 use super::shell_state;
 use crate::mutex::lock;
 use caret_protocol::agent::{Exit, Ran, Run, ShellState};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -105,7 +106,10 @@ pub async fn run(
 }
 
 fn request(supervisor: &Supervisor, run: &Run<'_>, state_file: &Path) -> io::Result<Request> {
-    let cwd = run.shell.cwd.join(&run.command.working_directory);
+    let cwd = match run.command.working_directory.as_str() {
+        "" => run.shell.cwd.clone(),
+        told => run.shell.cwd.join(told),
+    };
     if !cwd.is_dir() {
         return Err(io::Error::new(
             io::ErrorKind::NotFound,
@@ -196,9 +200,13 @@ struct Running {
     link: Option<Link>,
     unread: Vec<u8>,
     group: u32,
+    /// The command itself has ended; descendants of it may go on.
+    over: bool,
     capture: Capture,
     /// Something of the command still runs.
     left: bool,
+    /// The first bytes of a character whose others have not come yet, by pipe.
+    unshown: [Vec<u8>; 2],
     forget_state: Option<PathBuf>,
 }
 
@@ -229,7 +237,16 @@ impl Running {
             link = Link::start(supervisor)?;
             link.control.write_all(&request).await?;
         }
-        Ok(Self { link: Some(link), unread: Vec::new(), group: 0, capture, left: true, forget_state: None })
+        Ok(Self {
+            link: Some(link),
+            unread: Vec::new(),
+            group: 0,
+            capture,
+            over: false,
+            left: true,
+            unshown: Default::default(),
+            forget_state: None,
+        })
     }
 
     /// Waits until the command ended, is cancelled, or has taken so long that it goes on by itself.
@@ -253,7 +270,7 @@ impl Running {
             match happened {
                 Happened::Wrote(pipe, bytes) => {
                     self.capture.push(pipe, &bytes);
-                    output(&String::from_utf8_lossy(&bytes));
+                    self.show(pipe, &bytes, output);
                 }
                 Happened::Reported(Report::Started(group)) => self.group = group,
                 Happened::Reported(Report::NotStarted(message)) => {
@@ -261,14 +278,15 @@ impl Running {
                     return Err(io::Error::other(message));
                 }
                 Happened::Reported(Report::Exited { code, left }) => {
-                    self.ended(left);
+                    self.ended(left, output);
                     return Ok(Exit::Code(code));
                 }
                 Happened::Reported(Report::Signalled { signal, left }) => {
-                    self.ended(left);
+                    self.ended(left, output);
                     return Ok(Exit::Signal(signal));
                 }
                 Happened::Vanished => {
+                    self.kill_group();
                     self.stop().await;
                     return Err(io::Error::other("the process that watches the command was killed"));
                 }
@@ -291,7 +309,11 @@ impl Running {
                 Happened::Reported(
                     Report::Exited { left: true, .. } | Report::Signalled { left: true, .. },
                 ) => {}
-                Happened::Vanished | Happened::Reported(_) => break,
+                Happened::Reported(_) => break,
+                Happened::Vanished => {
+                    self.kill_group();
+                    break;
+                }
             }
         }
         self.stop().await;
@@ -307,9 +329,12 @@ impl Running {
         let mut err_bytes = [0; 4096];
         let mut control_bytes = [0; 256];
         loop {
-            // Two reports may have come together.
+            // Two reports may have come in one piece.
             match decode(&mut self.unread) {
-                Ok(Some(report)) => return Happened::Reported(report),
+                Ok(Some(report)) => {
+                    self.over |= matches!(report, Report::Exited { .. } | Report::Signalled { .. });
+                    return Happened::Reported(report);
+                }
                 Ok(None) => {}
                 Err(_) => return Happened::Vanished,
             }
@@ -333,15 +358,44 @@ impl Running {
     }
 
     /// Takes what is in the pipes now; a descendant that still holds them is not waited for.
-    fn ended(&mut self, left: bool) {
+    fn ended(&mut self, left: bool, output: &(dyn Fn(&str) + Send + Sync)) {
         self.left = left;
-        let Some(link) = &self.link else { return };
-        for (pipe, receiver) in [(Pipe::Out, &link.out), (Pipe::Err, &link.err)] {
+        for pipe in [Pipe::Out, Pipe::Err] {
             let mut bytes = [0; 16384];
-            // The system is asked, not the runtime: that may not have heard yet that there is something.
-            while let Ok(count @ 1..) = rustix::io::read(receiver, &mut bytes) {
+            while let Some(count @ 1..) = self.read_now(pipe, &mut bytes) {
                 self.capture.push(pipe, &bytes[..count]);
+                self.show(pipe, &bytes[..count], output);
             }
+            let rest = std::mem::take(&mut self.unshown[pipe as usize]);
+            if !rest.is_empty() {
+                output(&String::from_utf8_lossy(&rest));
+            }
+        }
+    }
+
+    /// The system is asked, not the runtime: that may not have heard yet that there is something.
+    fn read_now(&self, pipe: Pipe, bytes: &mut [u8]) -> Option<usize> {
+        let link = self.link.as_ref()?;
+        rustix::io::read(if pipe == Pipe::Out { &link.out } else { &link.err }, bytes).ok()
+    }
+
+    /// Shows bytes as text; a character is shown when all its bytes are there.
+    fn show(&mut self, pipe: Pipe, bytes: &[u8], output: &(dyn Fn(&str) + Send + Sync)) {
+        let unshown = &mut self.unshown[pipe as usize];
+        unshown.extend_from_slice(bytes);
+        let rest = unshown.split_off(whole_characters(unshown));
+        let whole = std::mem::replace(unshown, rest);
+        if !whole.is_empty() {
+            output(&String::from_utf8_lossy(&whole));
+        }
+    }
+
+    /// A command that lost its supervisor has nobody else to end it.
+    fn kill_group(&self) {
+        let group = i32::try_from(self.group).ok().and_then(Pid::from_raw);
+        if let Some(group) = group.filter(|_| !self.over) {
+            // It may have ended in the same moment.
+            kill_process_group(group, Signal::KILL).ok();
         }
     }
 
@@ -350,4 +404,19 @@ impl Running {
             link.stop().await;
         }
     }
+}
+
+/// How many of the bytes do not belong to a character that is cut off at their end.
+fn whole_characters(bytes: &[u8]) -> usize {
+    for (behind, byte) in (1..=3).zip(bytes.iter().rev()) {
+        let length = match byte {
+            0x80..=0xbf => continue,
+            0xf0.. => 4,
+            0xe0.. => 3,
+            0xc0.. => 2,
+            _ => 1,
+        };
+        return if length > behind { bytes.len() - behind } else { bytes.len() };
+    }
+    bytes.len()
 }

@@ -37,8 +37,25 @@ fn declaration(text: &str) -> Option<(Entry, &str)> {
     let Some(text) = text.strip_prefix('=') else {
         return Some((None, text));
     };
+    if text.starts_with('(') {
+        return Some((None, array(text)?));
+    }
     let (value, text) = if let Some(text) = text.strip_prefix("$'") { ansi(text)? } else { double(text)? };
     Some((Some((name.to_owned(), value)), text))
+}
+
+/// Steps over an array: commands get only plain values.
+fn array(text: &str) -> Option<&str> {
+    let mut rest = text.strip_prefix('(')?;
+    loop {
+        let mut chars = rest.chars();
+        rest = match chars.next()? {
+            ')' => return Some(chars.as_str()),
+            '"' => double(rest)?.1,
+            '$' if chars.as_str().starts_with('\'') => ansi(rest.strip_prefix("$'")?)?.1,
+            _ => chars.as_str(),
+        };
+    }
 }
 
 /// A value in double quotes, with `\` before what would be special.

@@ -62,7 +62,7 @@ pub trait Chat: Send + Sync {
     /// Takes the chat for one turn, if nobody else has it. Dropping the hold gives it back; so does dying.
     fn hold(&self) -> Result<Option<Hold>, StoreError>;
     /// What is needed to go on, as it is now. While this chat is held, a turn whose process died is ended
-    /// first: its open calls as unknown, the turn as interrupted.
+    /// first: its running calls as unknown, those that never began as cancelled, the turn as interrupted.
     fn state(&self) -> Result<ChatState, StoreError>;
     /// Records events in one transaction that survives power loss.
     fn append(&self, events: &[Stamped]) -> Result<(), StoreError>;

@@ -27,9 +27,8 @@ pub(super) struct CatchUp {
 struct Open {
     call: ToolCall,
     under: Option<CallId>,
-    started_ms: u64,
-    /// What can be said of it: a call that was only announced has surely not run.
-    outcome: Outcome,
+    at_ms: u64,
+    started: bool,
 }
 
 impl CatchUp {
@@ -56,7 +55,7 @@ impl CatchUp {
                 self.turn = Some(turn.clone());
             }
             Event::TurnEnded { .. } => self.turn = None,
-            Event::Replied { reply } => self.usage += reply.usage,
+            Event::Measured { usage } => self.usage += *usage,
             Event::Planned { steps } => state.todos.clone_from(steps),
             Event::Configured { change: Change::Model { id, .. } } => state.model.clone_from(id),
             Event::Configured { change: Change::Title { title } } => state.title.clone_from(title),
@@ -73,17 +72,16 @@ impl CatchUp {
 
     fn calls_of(&mut self, stamped: &Stamped) {
         let under = &stamped.under;
-        let started_ms = stamped.at_ms;
+        let at_ms = stamped.at_ms;
         match &stamped.event {
             Event::Replied { reply } => self.calls.extend(reply.calls().map(|call| Open {
                 call: call.clone(),
                 under: under.clone(),
-                started_ms,
-                outcome: Outcome::Cancelled,
+                at_ms,
+                started: false,
             })),
             Event::ToolStarted { call } => {
-                let outcome = Outcome::Unknown;
-                let open = Open { call: call.clone(), under: under.clone(), started_ms, outcome };
+                let open = Open { call: call.clone(), under: under.clone(), at_ms, started: true };
                 match self.calls.iter_mut().find(|known| known.call.id == call.id) {
                     Some(known) => *known = open,
                     None => self.calls.push(open),
@@ -98,10 +96,15 @@ impl CatchUp {
     /// The events that end a turn whose process died; none when no turn is open.
     pub(super) fn closing(&self, session: &SessionId) -> Vec<Stamped> {
         let Some(turn) = &self.turn else { return Vec::new() };
-        let ends = self.calls.iter().map(|open| {
-            let outcome = open.outcome.clone();
-            let event = Event::ToolEnded { call: open.call.clone(), outcome, started_ms: open.started_ms };
-            (open.under.clone(), event)
+        let ends = self.calls.iter().flat_map(|open| {
+            // A call whose turn never came did not run, and that is known.
+            let (outcome, started_ms) = match open.started {
+                true => (Outcome::Unknown, open.at_ms),
+                false => (Outcome::Cancelled, self.at_ms),
+            };
+            let start = (!open.started).then(|| Event::ToolStarted { call: open.call.clone() });
+            let end = Event::ToolEnded { call: open.call.clone(), outcome, started_ms };
+            start.into_iter().chain([end]).map(|event| (open.under.clone(), event))
         });
         let end = TurnEnd { reason: EndReason::Interrupted, usage: self.usage, duration_ms: 0 };
         let end = (None, Event::TurnEnded { turn: turn.clone(), end });

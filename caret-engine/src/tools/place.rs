@@ -108,9 +108,10 @@ pub(crate) fn file_error(error: &io::Error, path: &Path) -> ToolError {
     })
 }
 
-fn root_is_there(place: &Place) -> Result<(), ToolError> {
-    // A workspace that is gone is not made again by the first file that is written.
-    if place.root.is_dir() {
+/// Whether the workspace is still the folder that it was: one that is gone is not made again by the first
+/// file that is written, and a link that was put in its place leads elsewhere.
+pub(crate) fn root_is_there(place: &Place) -> Result<(), ToolError> {
+    if std::fs::symlink_metadata(&place.root).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
     Err(ToolError::new(format!("the workspace folder `{}` is gone", place.root.display())))

@@ -1,5 +1,6 @@
 //! Shell: one command in the chat's own shell, whose directory and environment persist between calls.
 
+use super::place::root_is_there;
 use super::{Place, Tool, ToolCx, ToolError, ToolSpec};
 use crate::bash;
 use crate::mutex::lock;
@@ -76,6 +77,10 @@ impl Tool for Shell {
             return Err(ToolError::new("a shell call must be a command"));
         };
         let shell = self.shell(&cx);
+        if shell.cwd.join(&command.working_directory).starts_with(&cx.place.root) {
+            root_is_there(cx.place)
+                .map_err(|error| ToolError(Failure::Spawn { message: error.to_string() }))?;
+        }
         let name: String = cx
             .call
             .as_str()

@@ -224,15 +224,17 @@ fn a_turn_whose_process_died_is_ended_as_interrupted() {
     assert_eq!(chat.state().unwrap().last_seq, 13, "somebody else may be in that turn");
     let hold = chat.hold().unwrap();
     let state = chat.state().unwrap();
-    assert_eq!((state.last_seq, state.turns), (16, 2));
-    let ended = |id: &str, outcome, started_ms| Event::ToolEnded { call: read_call(id), outcome, started_ms };
+    assert_eq!((state.last_seq, state.turns), (17, 2));
+    let ended =
+        |id: &str, outcome| Event::ToolEnded { call: read_call(id), outcome, started_ms: 1_790_000_000_013 };
     let end = TurnEnd { reason: EndReason::Interrupted, usage: Usage::default(), duration_ms: 0 };
     let closing: Vec<Event> = chat.events(13).unwrap().into_iter().map(|event| event.event).collect();
     assert_eq!(
         closing,
         [
-            ended("b", Outcome::Unknown, 1_790_000_000_013),
-            ended("c", Outcome::Cancelled, 1_790_000_000_010),
+            ended("b", Outcome::Unknown),
+            Event::ToolStarted { call: read_call("c") },
+            ended("c", Outcome::Cancelled),
             Event::TurnEnded { turn: TurnId::new("t2"), end },
         ]
     );

@@ -15,4 +15,6 @@ mod running;
 mod shell_integration;
 mod signals;
 mod stream;
+mod tour;
+mod trouble;
 mod trust;

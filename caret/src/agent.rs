@@ -18,6 +18,7 @@ use caret_engine::tools::{self, Toolbox};
 use caret_engine::workspace::LocalWorkspace;
 use caret_protocol::agent::{About, Open};
 use caret_protocol::ids::SessionId;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,7 +40,8 @@ pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, 
         .map_err(|error| Failure::new(Exit::Fault, format!("the runtime cannot be started: {error}")))?;
     let session = session(settings)?;
     let workspace = settings.common.workspace.clone();
-    let engine = engine(settings, environment)?;
+    let outputs = Outputs::new(settings, environment);
+    let engine = engine(settings, environment, &outputs)?;
     let open = Open { cwd: workspace.clone(), session, title: settings.title.clone() };
     let local = Arc::new(LocalWorkspace::new(workspace, supervisor(settings, environment)));
     let print_settings = print_settings(settings, environment);
@@ -72,7 +74,7 @@ fn session(settings: &RunSettings) -> Result<SessionId, Failure> {
     }
 }
 
-fn engine(settings: &RunSettings, environment: &Environment) -> Result<Engine, Failure> {
+fn engine(settings: &RunSettings, environment: &Environment, outputs: &Outputs) -> Result<Engine, Failure> {
     let common = &settings.common;
     let store: Arc<dyn Store> = match settings.saving {
         Saving::OnDisk => Arc::new(chats::store(common)?),
@@ -96,7 +98,7 @@ fn engine(settings: &RunSettings, environment: &Environment) -> Result<Engine, F
         policy,
         limits: limits(settings),
         tools: Toolbox::new(tools::all()),
-        outputs: outputs(settings, environment),
+        outputs: outputs.folder.clone(),
         additional: settings.additional.clone(),
         home: common.home.clone(),
         invoked_as: common.invoked.name().into(),
@@ -112,13 +114,36 @@ fn limits(settings: &RunSettings) -> Limits {
     }
 }
 
-/// Where long outputs are kept: beside the project's other things, or with temporary files.
-fn outputs(settings: &RunSettings, environment: &Environment) -> PathBuf {
-    match (&settings.common.roots, settings.saving) {
-        (Some(roots), Saving::OnDisk) => {
-            roots.project(&settings.common.workspace.to_string_lossy()).join("terminals")
+/// Where long outputs are kept: beside the project's other things, or in a private folder that goes with
+/// the run.
+struct Outputs {
+    folder: PathBuf,
+    saving: Saving,
+}
+
+impl Outputs {
+    fn new(settings: &RunSettings, environment: &Environment) -> Self {
+        let saving = settings.saving;
+        let folder = match (&settings.common.roots, saving) {
+            (Some(roots), Saving::OnDisk) => {
+                roots.project(&settings.common.workspace.to_string_lossy()).join("terminals")
+            }
+            _ => environment.temporary().join(format!("caret-{}", uuid::Uuid::new_v4())),
+        };
+        if saving == Saving::Nothing {
+            // Others may share the folder of temporary files. Where it cannot be written, a command says so.
+            std::fs::DirBuilder::new().mode(0o700).create(&folder).ok();
         }
-        _ => environment.temporary().join(format!("caret-{}", std::process::id())),
+        Self { folder, saving }
+    }
+}
+
+impl Drop for Outputs {
+    fn drop(&mut self) {
+        if self.saving == Saving::Nothing {
+            // Not there when it could not be made.
+            std::fs::remove_dir_all(&self.folder).ok();
+        }
     }
 }
 

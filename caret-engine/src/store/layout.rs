@@ -165,6 +165,12 @@ pub(super) fn refused(path: &Path, error: &io::Error) -> StoreError {
     let path = path.display().to_string();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full { path },
+        io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::PermissionDenied
+        | io::ErrorKind::NotADirectory => {
+            let remedy = "see to it that you may write there, or use --no-save to keep nothing on disk";
+            StoreError::Io { path, message: format!("{error}; {remedy}") }
+        }
         _ => StoreError::Io { path, message: error.to_string() },
     }
 }

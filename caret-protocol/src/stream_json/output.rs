@@ -201,14 +201,16 @@ impl StreamJson {
                 QueryKind::PermissionRequestQuery
             }
         };
-        self.asked.push((id.clone(), kind));
+        // Only what is shown is counted, so that the numbers on the stream have no holes.
         if self.shows(kind) {
+            self.asked.push((id.clone(), kind));
             out.push(self.query_line(QueryStep::Request, kind, Some(query), None, at_ms));
         }
     }
 
     fn answered(&mut self, id: &AskId, answer: &Answer, at_ms: u64, out: &mut Vec<Line>) {
-        let Some(number) = self.asked.iter().position(|(asked, _)| asked == id) else { return };
+        // The newest: a model may use the same ids again in its next turn.
+        let Some(number) = self.asked.iter().rposition(|(asked, _)| asked == id) else { return };
         let kind = self.asked[number].1;
         let mut response = QueryResponse {
             id: number as u64,
@@ -224,9 +226,7 @@ impl StreamJson {
                 response.permission_request_response = Some(decision(answer));
             }
         }
-        if self.shows(kind) {
-            out.push(self.query_line(QueryStep::Response, kind, None, Some(response), at_ms));
-        }
+        out.push(self.query_line(QueryStep::Response, kind, None, Some(response), at_ms));
     }
 
     /// A shell command that nobody may answer for is only a `rejected` result, as documented.

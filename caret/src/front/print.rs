@@ -90,7 +90,7 @@ pub(crate) async fn run(
         run.prompts.push_back(vec![Content::text(&settings.prompt)]);
     }
     let exit = run.converse(&mut *session).await;
-    session.close().await;
+    run.close(&mut *session).await;
     run.judge(exit, settings)
 }
 
@@ -169,6 +169,20 @@ impl Run {
                 return end;
             }
             self.hear(heard, Some(&handle));
+        }
+    }
+
+    /// Ends what the session left running. That may take a while, and a signal is heard all the same.
+    async fn close(&mut self, session: &mut dyn Session) {
+        let closed = session.close();
+        tokio::pin!(closed);
+        loop {
+            let signal = tokio::select! {
+                biased;
+                signal = self.signals.next() => signal,
+                () = &mut closed => return,
+            };
+            self.hear(Heard::Signal(signal), None);
         }
     }
 

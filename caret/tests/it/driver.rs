@@ -63,6 +63,21 @@ fn a_call_is_asked_for_and_runs_when_approved() {
 }
 
 #[test]
+fn numbers_of_questions_go_on_in_the_next_turn() {
+    let home = Home::new();
+    let call = json!([{"call": "Shell", "id": "s", "input": {"command": "echo hi"}}]);
+    let model = home.script(&json!([call, [{"text": "One."}], call, [{"text": "Two."}]]));
+    let mut run = home.drive(&["--model", &model]);
+    for number in 0..2 {
+        run.say(&user("go"));
+        assert_eq!(run.until("interaction_query/request")["query"]["id"], number);
+        run.say(&decide(number, &json!({"approved": {}})));
+        assert_eq!(run.until("interaction_query/response")["response"]["id"], number);
+        run.until("result/success");
+    }
+}
+
+#[test]
 fn a_call_that_is_rejected_does_not_run() {
     let home = Home::new();
     let model = one_command(&home, "touch made.txt");

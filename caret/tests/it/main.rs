@@ -16,4 +16,6 @@ mod shell_integration;
 mod signals;
 mod stream;
 mod tidy;
+mod tour;
+mod trouble;
 mod trust;

@@ -27,11 +27,9 @@ fn model(home: &Home) -> String {
 /// The prompts, the answers and the ends of turns that a chat holds, in order.
 fn story(home: &Home, session: &str) -> Vec<String> {
     let mut story = Vec::new();
-    let mut expected = 1;
-    for line in good(home.run(&["export", session])).lines() {
+    for (expected, line) in (1..).zip(good(home.run(&["export", session])).lines()) {
         let event: Value = serde_json::from_str(line).unwrap();
         assert_eq!(event["seq"], json!(expected), "numbers follow each other");
-        expected += 1;
         match event["event"]["type"].as_str().unwrap() {
             "prompted" => story.push(event["event"]["content"][0]["text"].as_str().unwrap().to_owned()),
             "replied" => {

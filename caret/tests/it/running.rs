@@ -171,10 +171,6 @@ impl Home {
 }
 
 impl Running {
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends one line of input; the program may have gone.
     pub fn say(&mut self, line: &Value) {
         self.say_text(&line.to_string());

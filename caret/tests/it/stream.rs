@@ -190,6 +190,11 @@ fn edits_are_as_documented() {
             r#"{"editToolCall":{"args":{"path":"/ws/new/b.txt","streamContent":"b\n"},"result":{"success":{"path":"/ws/new/b.txt","linesAdded":1,"linesRemoved":0,"diffString":"--- /dev/null\n+++ b//ws/new/b.txt\n@@ -0,0 +1 @@\n+b","afterFullFileContent":"b\n","message":"Wrote contents to /ws/new/b.txt"}}}}"#
         ]],
     );
+}
+
+#[test]
+fn replacements_are_as_documented() {
+    let home = home();
     let replace = json!({"path": "a.txt", "old_string": "test", "new_string": "best", "replace_all": true});
     check_completed(
         &home,

@@ -15,6 +15,7 @@ mod mutex;
 mod past;
 pub mod permission;
 pub mod process;
+mod retry;
 mod session;
 pub mod store;
 pub mod tools;

@@ -11,6 +11,7 @@ use crate::engine::Limits;
 use crate::log::Log;
 use crate::model::{Chunk, Model, ModelError, Past, Request};
 use crate::permission::Policy;
+use crate::retry;
 use crate::store::StoreError;
 use crate::tools::{Memory, Place, Toolbox};
 use caret_protocol::agent::{Host, TurnControl};
@@ -27,8 +28,6 @@ use tokio_util::sync::CancellationToken;
 const GRACE: Duration = Duration::from_secs(6);
 /// How often a model call is tried before the turn fails.
 const TRIES: u32 = 5;
-/// The longest wait between two tries.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// One turn of a session.
 pub(crate) struct Turn<'a> {
@@ -115,7 +114,7 @@ impl Turn<'_> {
             tries += 1;
             match self.sample_once().await {
                 Err(TurnError::Model(error)) if error.is_passing() && tries < TRIES => {
-                    let wait = self.wait_before(tries, &error);
+                    let wait = retry::wait(self.id, tries, &error);
                     let text = format!("{error}; trying again in {:.1} s", wait.as_secs_f32());
                     self.log.emit(Event::Noticed { notice: Notice { source: "retry".into(), text } }).await?;
                     self.or_cancelled(tokio::time::sleep(wait)).await?;
@@ -144,36 +143,12 @@ impl Turn<'_> {
                 Chunk::Delta(kind, text) => {
                     self.log.emit(Event::Delta { kind, text }).await?;
                 }
-                Chunk::Done(reply) => return Ok(Reply { id: self.model_call(), ..reply }),
+                Chunk::Done(reply) => {
+                    return Ok(Reply { id: retry::model_call(self.id, self.step), ..reply });
+                }
             }
         }
         Err(ModelError::Broken("the stream ended before the reply did".into()).into())
-    }
-
-    /// As the model says, else longer every time; different turns do not come back at the same moment.
-    fn wait_before(&self, tries: u32, error: &ModelError) -> Duration {
-        let told = match error {
-            ModelError::Busy { retry_after, .. } => *retry_after,
-            _ => None,
-        };
-        let spread =
-            f64::from(u32::from_str_radix(&self.spread(tries), 36).unwrap_or_default() % 1000) / 1000.0;
-        let own = Duration::from_secs_f64(0.5 * f64::from(1 << tries.min(6)) * (0.75 + spread / 2.0));
-        told.unwrap_or(own).min(LONGEST_WAIT)
-    }
-
-    /// The documented form: `<request id>-<step>-<four letters or digits>`.
-    fn model_call(&self) -> String {
-        format!("{}-{}-{}", self.id, self.step, self.spread(self.step))
-    }
-
-    /// Four base-36 digits that are the same for the same turn and number.
-    fn spread(&self, number: u32) -> String {
-        let text = self.id.as_str().bytes().chain(number.to_le_bytes());
-        let hash = text.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        (0..4).map(|place| char::from_digit(((hash >> (place * 8)) % 36) as u32, 36).unwrap_or('0')).collect()
     }
 
     fn limit_reached(&self) -> Option<EndReason> {

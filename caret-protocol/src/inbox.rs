@@ -1,8 +1,9 @@
 //! A host that is a channel, for front ends that have a loop of their own.
 
-use crate::agent::{Host, Workspace};
+use crate::agent::Host;
 use crate::ask::{Answer, Ask};
 use crate::event::Stamped;
+use crate::workspace::Workspace;
 use async_trait::async_trait;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};

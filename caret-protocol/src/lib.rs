@@ -18,3 +18,4 @@ pub mod plain_text;
 pub mod projection;
 pub mod stream_json;
 pub mod transcript;
+pub mod workspace;

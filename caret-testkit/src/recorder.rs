@@ -1,9 +1,10 @@
 //! A host that keeps what it hears, answers as it was told, and can cancel at any event.
 
 use async_trait::async_trait;
-use caret_protocol::agent::{Host, TurnHandle, Workspace};
+use caret_protocol::agent::{Host, TurnHandle};
 use caret_protocol::ask::{Answer, Ask};
 use caret_protocol::event::{Event, Stamped};
+use caret_protocol::workspace::Workspace;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;

@@ -4,7 +4,7 @@ use super::capture::{Capture, Pipe};
 use super::request::{Report, Request, decode, encode};
 use super::shell_state;
 use crate::mutex::lock;
-use caret_protocol::agent::{Exit, Ran, Run, ShellState};
+use caret_protocol::workspace::{Exit, Ran, Run, ShellState};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::path::{Path, PathBuf};

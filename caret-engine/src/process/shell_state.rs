@@ -2,7 +2,7 @@
 //!
 //! The text is never run again, so a command cannot plant code in it for the next one.
 
-use caret_protocol::agent::ShellState;
+use caret_protocol::workspace::ShellState;
 use std::path::PathBuf;
 
 /// Names that belong to one run of one command.

@@ -7,9 +7,9 @@
 use super::StoreError;
 use super::nodes::Ref;
 use super::sqlite::{Database, Format, Make};
-use caret_protocol::agent::Stamp;
 use caret_protocol::event::{Event, Stamped};
 use caret_protocol::ids::{CallId, SessionId};
+use caret_protocol::workspace::Stamp;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

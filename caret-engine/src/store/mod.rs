@@ -29,12 +29,13 @@ pub use listing::FindError;
 pub use memory::MemoryStore;
 pub use search::{Hit, Place};
 
-use caret_protocol::agent::{SessionSummary, ShellState, Stamp};
+use caret_protocol::agent::SessionSummary;
 use caret_protocol::content::Block;
 use caret_protocol::details::Todo;
 use caret_protocol::event::Stamped;
 use caret_protocol::ids::SessionId;
 use caret_protocol::transcript::{Message, plain};
+use caret_protocol::workspace::{ShellState, Stamp};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

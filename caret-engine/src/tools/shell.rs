@@ -6,10 +6,10 @@ use crate::bash;
 use crate::mutex::lock;
 use crate::permission::Grant;
 use async_trait::async_trait;
-use caret_protocol::agent::{Exit, Ran, Run, ShellState};
 use caret_protocol::claim::{ArgKind, Claim, CommandLine, Parsed, SimpleCommand};
 use caret_protocol::content::{Failure, ToolOutput};
 use caret_protocol::details::{Backgrounded, Details, ShellDone};
+use caret_protocol::workspace::{Exit, Ran, Run, ShellState};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@
 //! that is put into the way after the permission was given leads nowhere.
 
 use super::scan;
-use caret_protocol::agent::{Excerpt, Lines, Loaded, Stamp};
+use caret_protocol::workspace::{Excerpt, Lines, Loaded, Stamp};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;

@@ -3,7 +3,7 @@
 use super::files;
 use crate::process::{Background, Supervisor, run};
 use async_trait::async_trait;
-use caret_protocol::agent::{Excerpt, Lines, Loaded, Ran, Run, Stamp, Workspace};
+use caret_protocol::workspace::{Excerpt, Lines, Loaded, Ran, Run, Stamp, Workspace};
 use std::io;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;

@@ -4,7 +4,7 @@
 //!
 //! Invariant: memory is one block and the bytes that were asked for.
 
-use caret_protocol::agent::{Excerpt, Lines, Stamp};
+use caret_protocol::workspace::{Excerpt, Lines, Stamp};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;

@@ -10,14 +10,13 @@ use caret_engine::process::Supervisor;
 use caret_engine::store::{Chat, DiskStore, MemoryStore, Store, StoreSettings};
 use caret_engine::tools::{self, Place, Tool, ToolCx, ToolError, ToolSpec, Toolbox};
 use caret_engine::workspace::LocalWorkspace;
-use caret_protocol::agent::{
-    About, Agent as _, Open, Prompt, Session, TurnControl, TurnHandle, Workspace, turn,
-};
+use caret_protocol::agent::{About, Agent as _, Open, Prompt, Session, TurnControl, TurnHandle, turn};
 use caret_protocol::claim::Claim;
 use caret_protocol::content::{Block, Content, Outcome, Reply, Stop, ToolCall, ToolOutput};
 use caret_protocol::details::{Details, ShellDone};
 use caret_protocol::event::{EndReason, Event, Mode, Stamped, TurnEnd};
 use caret_protocol::ids::{SessionId, TurnId};
+use caret_protocol::workspace::Workspace;
 use caret_testkit::{Folder, Recorder};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};

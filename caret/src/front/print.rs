@@ -4,17 +4,19 @@
 //! signal, a limit or a failure; and nothing that the run started is left when `run` returns.
 
 use super::driver::{Lines, Questions, lines};
+use super::ending::{complaint, ending, tell};
 use super::printer::Printer;
 use super::reader;
 use super::signals::Signals;
 use crate::exit::Exit;
-use caret_protocol::agent::{Agent, Open, Prompt, Session, TurnHandle, Workspace, turn};
-use caret_protocol::content::{Content, Stop};
-use caret_protocol::event::{EndReason, FailureClass, Limit, TurnEnd};
+use caret_protocol::agent::{Agent, Open, Prompt, Session, TurnHandle, turn};
+use caret_protocol::content::Content;
+use caret_protocol::event::TurnEnd;
 use caret_protocol::ids::TurnId;
 use caret_protocol::stream_json::input::InputLine;
+use caret_protocol::workspace::Workspace;
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 /// How a print run answers.
@@ -280,38 +282,4 @@ async fn next_line(driver: &mut Option<(Lines, Questions)>) -> Option<Result<Inp
         Some((lines, _)) => lines.recv().await,
         None => std::future::pending().await,
     }
-}
-
-/// How a turn's end counts for the process.
-fn ending(end: &TurnEnd) -> Exit {
-    match &end.reason {
-        EndReason::Stopped { stop: Stop::Refusal } => Exit::Refused,
-        EndReason::Stopped { .. } => Exit::Success,
-        EndReason::Limit { limit: Limit::Time, .. } => Exit::TimedOut,
-        EndReason::Limit { .. } => Exit::Limit,
-        EndReason::Failed { class, .. } => match class {
-            FailureClass::Unavailable => Exit::TryAgain,
-            FailureClass::Unauthorized => Exit::NotPermitted,
-            FailureClass::Store => Exit::Configuration,
-            FailureClass::Internal => Exit::Fault,
-            _ => Exit::Failed,
-        },
-        _ => Exit::Failed,
-    }
-}
-
-/// What stderr gets for a turn that did not end well.
-fn complaint(reason: &EndReason) -> Option<String> {
-    match reason {
-        EndReason::Failed { message, .. } | EndReason::Limit { message, .. } => {
-            Some(format!("Error: {message}"))
-        }
-        EndReason::Stopped { stop: Stop::Refusal } => Some("Error: the model refused to answer".into()),
-        _ => None,
-    }
-}
-
-/// One line on stderr. Nobody may be there to read it; that changes nothing.
-fn tell(message: &str) {
-    writeln!(io::stderr(), "{message}").ok();
 }

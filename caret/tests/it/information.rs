@@ -48,7 +48,10 @@ fn the_local_user_counts_as_signed_in() {
 fn models_are_one_line_each() {
     let home = Home::new();
     let text = good(home.run(&["models"]));
-    assert!(text.starts_with("Available models\n\noffline - Offline  (current, default)\n"), "{text}");
+    assert!(
+        text.starts_with("Available models\n\noffline - Offline (built in)  (current, default)\n"),
+        "{text}"
+    );
     assert_eq!(good(home.run(&["--list-models"])), text);
     let json = good(home.run(&["models", "--format", "json", "--model", "script:x.toml"]));
     let expected = r#"{"models":[{"id":"offline","name":"Offline (built in)","current":false,"default":true}],"current":"script:x.toml"}"#;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// How long a run may take to end itself and everything that it started.
-const END: Duration = Duration::from_secs(4);
+const END: Duration = Duration::from_secs(8);
 
 /// A command that leaves a child which ignores signals, in a session of its own, with no parent of ours;
 /// it ends when that child runs.

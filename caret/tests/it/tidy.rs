@@ -14,7 +14,7 @@ const TOUR: (&[&str], usize) = (
         "caret-engine/src/tools/read.rs",
         "caret/src/front/print.rs",
     ],
-    1250,
+    1000,
 );
 
 /// Which modules of the engine a module may use; ARCHITECTURE.md has the same table.

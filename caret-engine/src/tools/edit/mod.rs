@@ -18,9 +18,9 @@ pub(crate) use place_hunk::apply;
 
 use super::place::{self, file_error};
 use super::{ToolCx, ToolError, text};
-use caret_protocol::agent::Loaded;
 use caret_protocol::content::{Failure, ToolOutput};
 use caret_protocol::details::{Details, EditDone};
+use caret_protocol::workspace::Loaded;
 use std::path::{Path, PathBuf};
 
 /// A file about to be changed.

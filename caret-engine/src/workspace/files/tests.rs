@@ -1,7 +1,7 @@
 //! One file at a time: what is read, what is kept, what is refused.
 
 use super::{LOADED_BYTES, load, read, remove, save, stamp};
-use caret_protocol::agent::{Excerpt, Lines};
+use caret_protocol::workspace::{Excerpt, Lines};
 use std::fs;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -573,8 +573,8 @@ fn what_is_not_understood_gets_one_honest_paragraph() {
         "refactor the parser\nand make it fast",
         &[],
         expect![[r#"
-        I am Caret's offline model: a set of fixed rules that runs without an account, so I did not understand that. I can do things like `read README.md`, `search for 'TODO' in src` or `create a file called notes.txt with text 'Hello'`; say `help` for all of it. For everything else set up a real model: run `caret login`, or choose one with `--model`.
-    "#]],
+            I am Caret's offline model: a set of fixed rules that runs without an account, so I did not understand that. I can do things like `read README.md`, `search for 'TODO' in src` or `create a file called notes.txt with text 'Hello'`; ask `what can you do?` for all of it. Everything else needs a real model: `caret models` lists what can be reached from here.
+        "#]],
     );
 }
 

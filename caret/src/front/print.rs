@@ -5,8 +5,8 @@
 
 use super::driver::{Lines, Questions, lines};
 use super::printer::Printer;
-use super::reader;
 use super::signals::Signals;
+use super::stdout;
 use crate::exit::Exit;
 use caret_protocol::agent::{Agent, Open, Prompt, Session, TurnHandle, Workspace, turn};
 use caret_protocol::content::{Content, Stop};
@@ -154,7 +154,7 @@ impl Run {
         let prompted = session.prompt(Prompt { turn: id, content }, control);
         tokio::pin!(prompted);
         let unread = self.printer.unread.clone();
-        let left = reader::gone();
+        let left = stdout::gone();
         tokio::pin!(left);
         loop {
             let heard = tokio::select! {
@@ -199,6 +199,7 @@ impl Run {
                     // The second time is meant: supervisors end what still runs.
                     std::process::exit(i32::from(exit.code(crate::exit::ExitStyle::Plain)));
                 }
+                self.printer.hurry.cancel();
                 if exit == Exit::Interrupted {
                     tell("Aborting operation...");
                 }

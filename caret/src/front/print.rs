@@ -8,7 +8,7 @@ use super::printer::Printer;
 use super::signals::Signals;
 use super::stdout;
 use crate::exit::Exit;
-use caret_protocol::agent::{Agent, Open, Prompt, Session, TurnHandle, Workspace, turn};
+use caret_protocol::agent::{Agent, Host, Open, Prompt, Session, TurnHandle, Workspace, turn};
 use caret_protocol::content::{Content, Stop};
 use caret_protocol::event::{EndReason, FailureClass, Limit, TurnEnd};
 use caret_protocol::ids::TurnId;
@@ -110,6 +110,8 @@ struct Run {
 /// What happened while the front end waited.
 enum Heard {
     Ended(TurnEnd),
+    /// What ran in the background has ended.
+    Swept,
     Signal(Exit),
     Line(Option<Result<InputLine, String>>),
     Unread,
@@ -156,19 +158,30 @@ impl Run {
         let unread = self.printer.unread.clone();
         let left = stdout::gone();
         tokio::pin!(left);
+        let workspace = self.printer.workspace();
+        let swept = workspace.close();
+        tokio::pin!(swept);
+        let (mut ended, mut is_swept) = (None, false);
         loop {
+            // After a signal, commands in the background get their time to end together with those in front.
+            let sweeps = self.signalled.is_some() && !is_swept;
+            if !sweeps && let Some(end) = ended.take() {
+                return end;
+            }
             let heard = tokio::select! {
                 biased;
                 signal = self.signals.next() => Heard::Signal(signal),
-                end = &mut prompted => Heard::Ended(end),
+                end = &mut prompted, if ended.is_none() => Heard::Ended(end),
+                () = &mut swept, if sweeps => Heard::Swept,
                 line = next_line(&mut self.driver), if !self.ended => Heard::Line(line),
                 () = unread.cancelled(), if !handle.cancel.is_cancelled() => Heard::Unread,
                 () = &mut left, if self.streams && !handle.cancel.is_cancelled() => Heard::Unread,
             };
-            if let Heard::Ended(end) = heard {
-                return end;
+            match heard {
+                Heard::Ended(end) => ended = Some(end),
+                Heard::Swept => is_swept = true,
+                other => self.hear(other, Some(&handle)),
             }
-            self.hear(heard, Some(&handle));
         }
     }
 
@@ -188,7 +201,7 @@ impl Run {
 
     fn hear(&mut self, heard: Heard, running: Option<&TurnHandle>) {
         match heard {
-            Heard::Ended(_) => {}
+            Heard::Ended(_) | Heard::Swept => {}
             Heard::Unread => {
                 if let Some(handle) = running {
                     handle.cancel.cancel();

@@ -152,3 +152,22 @@ fn a_reader_that_stops_reading_does_not_hold_up_a_signal() {
     let chat = good(home.run(&["export", "go"]));
     assert!(chat.contains(r#""reason":{"type":"cancelled"}"#), "the turn is saved: {chat}");
 }
+
+#[test]
+fn commands_in_front_and_in_the_background_are_ended_at_the_same_time() {
+    let home = Home::new();
+    let word = unique_word();
+    let front = format!("trap '' TERM; touch front.ready; while :; do sleep 600; done # {word}");
+    let model = home.script(&json!([[
+        {"call": "Shell", "input": {"command": stubborn(&word, 0)}},
+        {"call": "Shell", "input": {"command": front}},
+    ]]));
+    let words = ["-p", "--trust", "--force", "--output-format", "stream-json", "--model", &model, "go"];
+    let run = home.start(&words);
+    assert!(within(PATIENCE, || home.exists("work/front.ready")));
+    let began = Instant::now();
+    run.signal(Signal::TERM);
+    let ended = run.end();
+    assert_eq!(ended.code, 143);
+    check_ended(&ended, &word, began);
+}

@@ -6,5 +6,5 @@ mod neutral;
 pub mod print;
 mod printer;
 mod progress;
-mod reader;
 mod signals;
+mod stdout;

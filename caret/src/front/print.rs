@@ -6,10 +6,10 @@
 use super::driver::{Lines, Questions, lines};
 use super::ending::{complaint, ending, tell};
 use super::printer::Printer;
-use super::reader;
 use super::signals::Signals;
+use super::stdout;
 use crate::exit::Exit;
-use caret_protocol::agent::{Agent, Open, Prompt, Session, TurnHandle, turn};
+use caret_protocol::agent::{Agent, Host, Open, Prompt, Session, TurnHandle, turn};
 use caret_protocol::content::Content;
 use caret_protocol::event::TurnEnd;
 use caret_protocol::ids::TurnId;
@@ -112,6 +112,8 @@ struct Run {
 /// What happened while the front end waited.
 enum Heard {
     Ended(TurnEnd),
+    /// What ran in the background has ended.
+    Swept,
     Signal(Exit),
     Line(Option<Result<InputLine, String>>),
     Unread,
@@ -156,21 +158,32 @@ impl Run {
         let prompted = session.prompt(Prompt { turn: id, content }, control);
         tokio::pin!(prompted);
         let unread = self.printer.unread.clone();
-        let left = reader::gone();
+        let left = stdout::gone();
         tokio::pin!(left);
+        let workspace = self.printer.workspace();
+        let swept = workspace.close();
+        tokio::pin!(swept);
+        let (mut ended, mut is_swept) = (None, false);
         loop {
+            // After a signal, commands in the background get their time to end together with those in front.
+            let sweeps = self.signalled.is_some() && !is_swept;
+            if !sweeps && let Some(end) = ended.take() {
+                return end;
+            }
             let heard = tokio::select! {
                 biased;
                 signal = self.signals.next() => Heard::Signal(signal),
-                end = &mut prompted => Heard::Ended(end),
+                end = &mut prompted, if ended.is_none() => Heard::Ended(end),
+                () = &mut swept, if sweeps => Heard::Swept,
                 line = next_line(&mut self.driver), if !self.ended => Heard::Line(line),
                 () = unread.cancelled(), if !handle.cancel.is_cancelled() => Heard::Unread,
                 () = &mut left, if self.streams && !handle.cancel.is_cancelled() => Heard::Unread,
             };
-            if let Heard::Ended(end) = heard {
-                return end;
+            match heard {
+                Heard::Ended(end) => ended = Some(end),
+                Heard::Swept => is_swept = true,
+                other => self.hear(other, Some(&handle)),
             }
-            self.hear(heard, Some(&handle));
         }
     }
 
@@ -190,7 +203,7 @@ impl Run {
 
     fn hear(&mut self, heard: Heard, running: Option<&TurnHandle>) {
         match heard {
-            Heard::Ended(_) => {}
+            Heard::Ended(_) | Heard::Swept => {}
             Heard::Unread => {
                 if let Some(handle) = running {
                     handle.cancel.cancel();
@@ -201,6 +214,7 @@ impl Run {
                     // The second time is meant: supervisors end what still runs.
                     std::process::exit(i32::from(exit.code(crate::exit::ExitStyle::Plain)));
                 }
+                self.printer.hurry.cancel();
                 if exit == Exit::Interrupted {
                     tell("Aborting operation...");
                 }

@@ -4,6 +4,7 @@ use super::driver::Questions;
 use super::neutral::neutral;
 use super::print::{PrintFormat, PrintSettings};
 use super::progress::Progress;
+use super::stdout;
 use async_trait::async_trait;
 use caret_protocol::agent::Host;
 use caret_protocol::ask::{Answer, Ask};
@@ -27,6 +28,8 @@ pub(super) struct Printer {
     keep_rule: Box<dyn Fn(&str) + Send + Sync>,
     /// Cancelled when nobody reads our output any more.
     pub(super) unread: CancellationToken,
+    /// Cancelled when the run has to end: a reader that pauses is not waited for any more.
+    pub(super) hurry: CancellationToken,
 }
 
 struct State {
@@ -73,7 +76,14 @@ impl Printer {
             denied: 0,
             write_error: None,
         };
-        Self { state: Mutex::new(state), questions, workspace, keep_rule, unread: CancellationToken::new() }
+        Self {
+            state: Mutex::new(state),
+            questions,
+            workspace,
+            keep_rule,
+            unread: CancellationToken::new(),
+            hurry: CancellationToken::new(),
+        }
     }
 
     /// How many calls nobody allowed.
@@ -92,6 +102,7 @@ impl Printer {
 }
 
 impl State {
+    /// Makes `line` what the event means for the reader of stdout.
     fn apply(&mut self, event: &Stamped) -> io::Result<()> {
         if let Event::ToolEnded { call, outcome, .. } = &event.event {
             self.denied += u32::from(outcome.denial(call).is_some());
@@ -134,12 +145,7 @@ impl State {
                 }
             }
         }
-        if line.is_empty() {
-            return Ok(());
-        }
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(line)?;
-        stdout.flush()
+        Ok(())
     }
 }
 
@@ -149,13 +155,25 @@ impl Host for Printer {
         if let (Some(questions), Event::Asked { ask, .. }) = (&self.questions, &event.event) {
             questions.announce(ask);
         }
+        let line = {
+            let mut state = self.lock();
+            if state.write_error.is_some() {
+                return;
+            }
+            state.apply(event).map(|()| std::mem::take(&mut state.line))
+        };
+        let written = match line {
+            Ok(line) => stdout::write(&line, &self.hurry).await.map(|()| line),
+            Err(error) => Err(error),
+        };
         let mut state = self.lock();
-        if state.write_error.is_some() {
-            return;
-        }
-        if let Err(error) = state.apply(event) {
-            state.write_error = Some(error);
-            self.unread.cancel();
+        match written {
+            // Its memory is used again.
+            Ok(line) => state.line = line,
+            Err(error) => {
+                state.write_error = Some(error);
+                self.unread.cancel();
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The program is killed at random moments: what it printed is in the store, and the chat goes on.
 //!
-//! 30 rounds by default, as many as `CARET_KILL_ROUNDS` says otherwise; the moments are the same every time.
+//! 30 rounds by default, as many as `CARET_KILL_ROUNDS` says otherwise. The dice are the same every time;
+//! where in its work the program is then killed depends on the machine, so a failure may not come again.
 
 use crate::program::{Home, good};
 use crate::running::{kind, processes, unique_word, within};

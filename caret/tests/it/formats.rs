@@ -1,7 +1,7 @@
 //! How one prompt is answered: text, json and stream-json, limits, modes, exit codes, pipes that break.
 
 use crate::program::{Home, bad, good};
-use crate::running::{kind, lines, parsed, settled};
+use crate::running::{PATIENCE, kind, lines, parsed, settled, within};
 use expect_test::expect;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -234,6 +234,34 @@ fn a_reader_that_leaves_ends_the_run_without_a_word() {
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(1), String::new()));
     let chat = good(home.run(&["export", parsed(first.trim_end())["session_id"].as_str().unwrap()]));
     assert!(chat.contains(r#""reason":{"type":"cancelled"}"#), "the turn is saved: {chat}");
+}
+
+#[test]
+fn a_reader_that_pauses_gets_everything_in_order() {
+    let home = Home::new();
+    let replies = json!([[{"deltas": (0..2_000).map(|at| format!("{at} ")).collect::<Vec<_>>()}]]);
+    let model = home.script(&replies);
+    let words = [
+        "-p",
+        "--trust",
+        "--output-format",
+        "stream-json",
+        "--stream-partial-output",
+        "--model",
+        &model,
+        "go",
+    ];
+    let mut child = home.command(&words).spawn().unwrap();
+    let stdout = child.stdout.take().unwrap();
+    let full = || rustix::io::ioctl_fionread(&stdout).unwrap() > 60_000;
+    assert!(within(PATIENCE, full), "the pipe is full");
+    let all = lines(&std::io::read_to_string(stdout).unwrap());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let said = all.iter().filter(|line| line["timestamp_ms"].is_u64());
+    let said: Vec<&str> = said.map(|line| line["message"]["content"][0]["text"].as_str().unwrap()).collect();
+    let expected: Vec<String> = (0..2_000).map(|at| format!("{at} ")).collect();
+    assert_eq!(said, expected);
+    assert_eq!(all.last().unwrap()["result"], expected.concat());
 }
 
 #[test]

@@ -16,10 +16,16 @@ use std::time::{Duration, Instant};
 /// After this, a test that waits has failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
-    let schema = include_str!("../../../schema/stream-json.output.schema.json");
-    jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap()
-});
+/// The published schema of what the program prints.
+static OUTPUT: LazyLock<jsonschema::Validator> =
+    LazyLock::new(|| schema(include_str!("../../../schema/stream-json.output.schema.json")));
+/// The published schema of what a driver says.
+static INPUT: LazyLock<jsonschema::Validator> =
+    LazyLock::new(|| schema(include_str!("../../../schema/stream-json.input.schema.json")));
+
+fn schema(text: &str) -> jsonschema::Validator {
+    jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap()
+}
 
 /// Looks again and again until something is true; says whether it became so in time.
 pub fn within(time: Duration, mut is_true: impl FnMut() -> bool) -> bool {
@@ -56,7 +62,7 @@ pub fn unique_word() -> String {
 /// A line of the stream, held against the published schema and against our own reader.
 pub fn parsed(line: &str) -> Value {
     let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-    let problems: Vec<String> = SCHEMA.iter_errors(&value).map(|error| error.to_string()).collect();
+    let problems: Vec<String> = OUTPUT.iter_errors(&value).map(|error| error.to_string()).collect();
     assert!(problems.is_empty(), "{problems:?}: {line}");
     let read: caret_protocol::stream_json::lines::Line = serde_json::from_str(line).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), line, "what is read back is written the same");
@@ -173,6 +179,7 @@ impl Home {
 impl Running {
     /// Sends one line of input; the program may have gone.
     pub fn say(&mut self, line: &Value) {
+        assert!(INPUT.is_valid(line), "not as the published schema says: {line}");
         self.say_text(&line.to_string());
     }
 
@@ -253,4 +260,31 @@ impl Drop for Running {
         self.child.kill().ok();
         self.child.wait().ok();
     }
+}
+
+#[test]
+fn the_schemas_refuse_what_is_not_a_line() {
+    let result = json!({"type": "result", "subtype": "success", "duration_ms": 1, "duration_api_ms": 1,
+        "is_error": false, "result": "", "session_id": "s", "request_id": "r"});
+    assert!(OUTPUT.is_valid(&result));
+    for (field, value) in [("type", json!("dance")), ("subtype", json!("maybe")), ("duration_ms", json!("1"))]
+    {
+        let mut line = result.clone();
+        line[field] = value;
+        assert!(!OUTPUT.is_valid(&line), "{line}");
+        line.as_object_mut().unwrap().remove(field);
+        assert!(!OUTPUT.is_valid(&line), "{line}");
+    }
+    let started = json!({"type": "tool_call", "subtype": "started", "call_id": "c", "model_call_id": "m",
+        "session_id": "s", "timestamp_ms": 1, "tool_call": {"readToolCall": {"args": {"path": "/a"}},
+        "hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}});
+    assert!(OUTPUT.is_valid(&started));
+    let mut unknown = started.clone();
+    unknown["tool_call"] = json!({"toolCallId": "c"});
+    assert!(!OUTPUT.is_valid(&unknown), "a call without a tool");
+    let mut wrong = started;
+    wrong["tool_call"]["readToolCall"]["args"]["path"] = json!(3);
+    assert!(!OUTPUT.is_valid(&wrong), "a path that is a number");
+    assert!(INPUT.is_valid(&user("hi")));
+    assert!(!INPUT.is_valid(&json!({"type": "user"})) && !INPUT.is_valid(&json!({"type": "dance"})));
 }

@@ -124,3 +124,50 @@ fn an_interrupt_while_the_model_talks_ends_the_turn() {
     assert_eq!((ended.code, ended.stderr.as_str()), (130, "Aborting operation...\n"));
     check_ended(&ended, &unique_word(), began);
 }
+
+#[test]
+fn a_reader_that_stops_reading_does_not_hold_up_a_signal() {
+    let home = Home::new();
+    let model = home.script(&json!([[{"text_repeat": {"text": "more ", "times": 20_000}}]]));
+    let words = [
+        "-p",
+        "--trust",
+        "--output-format",
+        "stream-json",
+        "--stream-partial-output",
+        "--model",
+        &model,
+        "go",
+    ];
+    let mut child = home.command(&words).spawn().unwrap();
+    let stdout = child.stdout.take().unwrap();
+    let full = || rustix::io::ioctl_fionread(&stdout).unwrap() > 60_000;
+    assert!(within(PATIENCE, full), "the pipe is full");
+    let began = Instant::now();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), Signal::TERM).unwrap();
+    let ended = within(END, || child.try_wait().unwrap().is_some());
+    child.kill().unwrap();
+    assert!(ended, "it did not end in {:?}", began.elapsed());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let chat = good(home.run(&["export", "go"]));
+    assert!(chat.contains(r#""reason":{"type":"cancelled"}"#), "the turn is saved: {chat}");
+}
+
+#[test]
+fn commands_in_front_and_in_the_background_are_ended_at_the_same_time() {
+    let home = Home::new();
+    let word = unique_word();
+    let front = format!("trap '' TERM; touch front.ready; while :; do sleep 600; done # {word}");
+    let model = home.script(&json!([[
+        {"call": "Shell", "input": {"command": stubborn(&word, 0)}},
+        {"call": "Shell", "input": {"command": front}},
+    ]]));
+    let words = ["-p", "--trust", "--force", "--output-format", "stream-json", "--model", &model, "go"];
+    let run = home.start(&words);
+    assert!(within(PATIENCE, || home.exists("work/front.ready")));
+    let began = Instant::now();
+    run.signal(Signal::TERM);
+    let ended = run.end();
+    assert_eq!(ended.code, 143);
+    check_ended(&ended, &word, began);
+}

@@ -1,8 +1,9 @@
 //! One recorded session through every projection there is.
 //!
-//! `recorded/tour.jsonl` holds the events of two turns as a host heard them, deltas included: thoughts, words,
-//! calls of all kinds of outcome, a question, and a turn that fails. What each projection makes of them
-//! stands beside it.
+//! `recorded/tour.jsonl` began as the export of two real turns: thoughts, words, calls of all kinds of outcome,
+//! a question, and a turn that fails. Ids, paths and times were then made fixed, and what a store does not
+//! keep (deltas, usage, output of a running command) was added by hand where a host would hear it. What each
+//! projection makes of the events stands beside it.
 
 use crate::running::parsed;
 use caret_protocol::event::Stamped;

@@ -6,7 +6,10 @@ use caret_protocol::ask::{Answer, Ask};
 use caret_protocol::event::{Event, Stamped};
 use caret_protocol::workspace::Workspace;
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use tokio_util::sync::CancellationToken;
 
 type Decide = Box<dyn FnMut(&Ask) -> Answer + Send>;
@@ -20,6 +23,7 @@ pub struct Recorder {
     decide: Mutex<Decide>,
     watch: Mutex<Option<Watch>>,
     cancel: Mutex<Option<(usize, CancellationToken)>>,
+    slow: AtomicBool,
 }
 
 impl Recorder {
@@ -33,7 +37,13 @@ impl Recorder {
             decide: Mutex::new(Box::new(nobody)),
             watch: Mutex::default(),
             cancel: Mutex::default(),
+            slow: AtomicBool::new(false),
         }
+    }
+
+    /// Takes its time over events from now on, over some of them more than over those behind.
+    pub fn slow_down(&self) {
+        self.slow.store(true, Ordering::Relaxed);
     }
 
     /// Answers asks with these, one after the other; nobody answers those that come after.
@@ -84,6 +94,15 @@ impl Recorder {
 #[async_trait]
 impl Host for Recorder {
     async fn event(&self, event: &Stamped) {
+        if self.slow.load(Ordering::Relaxed) {
+            let mut rests = 8 - event.seq % 8;
+            poll_fn(|cx| {
+                rests -= 1;
+                cx.waker().wake_by_ref();
+                if rests == 0 { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        }
         let watch = lock(&self.watch).clone();
         if let Some(watch) = watch {
             watch(event);

@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 const HARD_LIMIT: Duration = Duration::from_secs(86_400);
 /// How long a supervisor may take to end everything; it gives processes two seconds itself.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+/// Reads of a pipe that hold all that was in it when a command ended: no pipe is larger than a mebibyte.
+const READS_AT_END: usize = 64;
 
 /// How to start a supervisor, and the shell it starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,6 +209,8 @@ struct Running {
     left: bool,
     /// The first bytes of a character whose others have not come yet, by pipe.
     unshown: [Vec<u8>; 2],
+    /// The last read of the output was full: the other pipe has to be looked at too.
+    flooded: bool,
     forget_state: Option<PathBuf>,
 }
 
@@ -245,6 +249,7 @@ impl Running {
             over: false,
             left: true,
             unshown: Default::default(),
+            flooded: false,
             forget_state: None,
         })
     }
@@ -338,9 +343,15 @@ impl Running {
                 Ok(None) => {}
                 Err(_) => return Happened::Vanished,
             }
+            if std::mem::take(&mut self.flooded)
+                && let Ok(count @ 1..) = rustix::io::read(&link.err, &mut err_bytes)
+            {
+                return Happened::Wrote(Pipe::Err, err_bytes[..count].to_vec());
+            }
+            // Nobody can tell which of two pipes was written first; what a command says comes before what it
+            // complains, the same in every run.
             let (pipe, read, bytes): (_, _, &[u8]) = tokio::select! {
-                read = link.out.read(&mut out_bytes) => (Pipe::Out, read, &out_bytes),
-                read = link.err.read(&mut err_bytes) => (Pipe::Err, read, &err_bytes),
+                biased;
                 read = link.control.read(&mut control_bytes) => match read {
                     Ok(count) if count > 0 => {
                         self.unread.extend_from_slice(&control_bytes[..count]);
@@ -348,7 +359,10 @@ impl Running {
                     }
                     _ => return Happened::Vanished,
                 },
+                read = link.out.read(&mut out_bytes) => (Pipe::Out, read, &out_bytes),
+                read = link.err.read(&mut err_bytes) => (Pipe::Err, read, &err_bytes),
             };
+            self.flooded = pipe == Pipe::Out && matches!(read, Ok(count) if count == bytes.len());
             return match read {
                 Ok(count) if count > 0 => Happened::Wrote(pipe, bytes[..count].to_vec()),
                 // The supervisor holds the other ends, so they close only with it.
@@ -362,7 +376,8 @@ impl Running {
         self.left = left;
         for pipe in [Pipe::Out, Pipe::Err] {
             let mut bytes = [0; 16384];
-            while let Some(count @ 1..) = self.read_now(pipe, &mut bytes) {
+            for _ in 0..READS_AT_END {
+                let Some(count @ 1..) = self.read_now(pipe, &mut bytes) else { break };
                 self.capture.push(pipe, &bytes[..count]);
                 self.show(pipe, &bytes[..count], output);
             }

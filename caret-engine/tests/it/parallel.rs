@@ -23,6 +23,21 @@ async fn check(calls: &str, expected: Expect) {
     expected.assert_eq(&probe.notes.lock().unwrap().join("\n"));
 }
 
+#[tokio::test]
+async fn a_slow_host_hears_calls_that_run_together_in_the_order_of_their_numbers() {
+    let calls = r#"{ call = "Probe", input = { n = "N" } },"#;
+    let calls: String = (0..20).map(|n| calls.replace('N', &n.to_string())).collect();
+    let mut setup =
+        Setup::script(&format!("[[turn]]\nemit = [{calls}]\n[[turn]]\nemit = [{{ text = \"x\" }}]"));
+    setup.tools.push(Probe::new());
+    let mut talk = setup.open().await;
+    talk.host.slow_down();
+    talk.say("go").await;
+    let heard = talk.host.heard();
+    assert!(heard.is_sorted_by_key(|stamped| stamped.seq), "{heard:?}");
+    check_turns(&heard);
+}
+
 #[tokio::test(start_paused = true)]
 async fn two_reads_are_inside_at_the_same_time() {
     let calls = r#"

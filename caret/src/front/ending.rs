@@ -1,5 +1,7 @@
 //! How the end of a turn counts for the process, and what stderr says of it.
 
+use super::print::{PrintFormat, PrintSettings};
+use super::printer::Printer;
 use crate::exit::Exit;
 use caret_protocol::content::Stop;
 use caret_protocol::event::{EndReason, FailureClass, Limit, TurnEnd};
@@ -21,6 +23,29 @@ pub(super) fn ending(end: &TurnEnd) -> Exit {
         },
         _ => Exit::Failed,
     }
+}
+
+/// How the process ends, after all that happened besides the turns themselves.
+pub(super) fn judged(exit: Exit, printer: &Printer, settings: &PrintSettings) -> Exit {
+    if let Some(error) = printer.write_error() {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            tell(&format!("error: stdout cannot be written: {error}"));
+        }
+        return Exit::Failed;
+    }
+    let denied = printer.denied();
+    if denied == 0 {
+        return exit;
+    }
+    if !settings.quiet {
+        let calls = if denied == 1 { "call was" } else { "calls were" };
+        let more = match settings.format {
+            PrintFormat::Text => "add a rule to `permissions.allow`, or use --force",
+            _ => "see `permissionDenials` in the result",
+        };
+        tell(&format!("⚠ {denied} tool {calls} not permitted; {more}"));
+    }
+    if settings.fail_on_denied && exit == Exit::Success { Exit::Denied } else { exit }
 }
 
 /// What stderr gets for a turn that did not end well.

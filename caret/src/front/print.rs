@@ -4,7 +4,7 @@
 //! signal, a limit or a failure; and nothing that the run started is left when `run` returns.
 
 use super::driver::{Lines, Questions, lines};
-use super::ending::{complaint, ending, tell};
+use super::ending::{complaint, ending, judged, tell};
 use super::printer::Printer;
 use super::signals::Signals;
 use super::stdout;
@@ -93,7 +93,7 @@ pub(crate) async fn run(
     }
     let exit = run.converse(&mut *session).await;
     run.close(&mut *session).await;
-    run.judge(exit, settings)
+    run.signalled.unwrap_or_else(|| judged(exit, &run.printer, settings))
 }
 
 /// One run of the program.
@@ -260,33 +260,6 @@ impl Run {
                 }
             }
         }
-    }
-
-    /// How the process ends, after all that happened.
-    fn judge(&self, exit: Exit, settings: &PrintSettings) -> Exit {
-        if let Some(signalled) = self.signalled {
-            return signalled;
-        }
-        if let Some(error) = self.printer.write_error() {
-            if error.kind() == io::ErrorKind::BrokenPipe {
-                return Exit::Failed;
-            }
-            tell(&format!("error: stdout cannot be written: {error}"));
-            return Exit::Failed;
-        }
-        let denied = self.printer.denied();
-        if denied > 0 {
-            let calls = if denied == 1 { "call was" } else { "calls were" };
-            if !settings.quiet {
-                tell(&format!(
-                    "⚠ {denied} tool {calls} not permitted; see `permissionDenials` in the result"
-                ));
-            }
-            if settings.fail_on_denied && exit == Exit::Success {
-                return Exit::Denied;
-            }
-        }
-        exit
     }
 }
 

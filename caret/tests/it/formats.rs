@@ -27,7 +27,7 @@ fn text_is_what_was_said_after_the_last_call() {
     expect![[r#"
         ⬢ Read a.txt
         ⬡ $ whoami: rejected: Not in allowlist: whoami
-        ⚠ 1 tool call was not permitted; see `permissionDenials` in the result
+        ⚠ 1 tool call was not permitted; add a rule to `permissions.allow`, or use --force
     "#]]
     .assert_eq(&ended.stderr);
     assert_eq!(good(home.run(&["-p", "--quiet", "--model", &model, "go"])), "Last.\n");

@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
+/// The program under test: the one that was built with these tests, or another one, such as a release build.
+#[expect(clippy::disallowed_methods, reason = "how the tests themselves are told")]
+pub fn program() -> PathBuf {
+    std::env::var_os("CARET_TEST_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_caret").into()).into()
+}
+
 /// A home with one workspace in it.
 pub struct Home {
     folder: TempDir,
@@ -33,7 +39,7 @@ impl Home {
             ("SHELL", "/bin/zsh".to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value));
-        Self { folder, variables: variables.to_vec(), program: env!("CARGO_BIN_EXE_caret").into() }
+        Self { folder, variables: variables.to_vec(), program: program() }
     }
 
     pub fn with(mut self, name: &str, value: &str) -> Self {
@@ -50,7 +56,7 @@ impl Home {
     /// Called by another name.
     pub fn called(mut self, name: &str) -> Self {
         let link = self.folder.path().join(name);
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_caret"), &link).unwrap();
+        std::os::unix::fs::symlink(program(), &link).unwrap();
         self.program = link;
         self
     }

@@ -77,6 +77,12 @@ impl EngineSession {
         }
     }
 
+    /// A log that goes on after the event with this number.
+    fn log(&self, last_seq: u64) -> Log {
+        let (chat, host) = (Arc::clone(&self.chat), Arc::clone(&self.host));
+        Log::new(self.open.session.clone(), chat, host, Arc::clone(&self.settings.clock), last_seq)
+    }
+
     /// Waits until no other process is inside a turn of this chat.
     async fn hold(&self, log: &Log, cancel: &CancellationToken) -> Result<Hold, TurnError> {
         let began = Instant::now();
@@ -222,17 +228,7 @@ impl EngineSession {
         prompt: &Prompt,
         cancel: &CancellationToken,
     ) -> Result<(Log, Hold), (Log, TurnError)> {
-        let log = |last_seq| {
-            let clock = Arc::clone(&self.settings.clock);
-            Log::new(
-                self.open.session.clone(),
-                Arc::clone(&self.chat),
-                Arc::clone(&self.host),
-                clock,
-                last_seq,
-            )
-        };
-        let unheld = log(0);
+        let unheld = self.log(0);
         let hold = match self.hold(&unheld, cancel).await {
             Ok(hold) => hold,
             Err(error) => return Err((unheld, error)),
@@ -240,11 +236,7 @@ impl EngineSession {
         if let Err(error) = self.refresh() {
             return Err((unheld, error.into()));
         }
-        let log = {
-            let clock = Arc::clone(&self.settings.clock);
-            let session = self.open.session.clone();
-            Log::new(session, Arc::clone(&self.chat), Arc::clone(&self.host), clock, self.state.last_seq)
-        };
+        let log = self.log(self.state.last_seq);
         let opening = self.opening(prompt);
         match log.emit_all(opening).await {
             Ok(_) => Ok((log, hold)),

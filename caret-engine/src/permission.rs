@@ -8,8 +8,9 @@
 
 use caret_protocol::claim::{Claim, CommandLine, SimpleCommand};
 use caret_protocol::event::Mode;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Proof that a call was allowed. Its field is private: only this module makes one.
 #[derive(Debug)]
@@ -67,6 +68,17 @@ impl Facts {
     fn inside<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         let mut roots = std::iter::once(&self.root).chain(&self.additional);
         roots.find_map(|root| path.strip_prefix(root).ok())
+    }
+}
+
+/// The paths that no listing and no search may show, because reading them is denied.
+#[derive(Clone, Debug, Default)]
+pub struct Hidden(Option<Arc<GlobSet>>);
+
+impl Hidden {
+    /// Whether a path must not be shown.
+    pub fn hides(&self, path: &Path) -> bool {
+        self.0.as_ref().is_some_and(|globs| globs.is_match(path.to_string_lossy().to_lowercase()))
     }
 }
 
@@ -135,6 +147,23 @@ impl Policy {
         }
     }
 
+    /// What searches and listings have to leave out.
+    pub fn hidden(&self, root: &Path, home: Option<&Path>) -> Hidden {
+        let facts = Facts { root: root.to_owned(), home: home.map(Path::to_owned), ..Facts::default() };
+        let rules = self.deny.iter().filter(|rule| rule.kind == Kind::Read);
+        let patterns: Vec<String> = rules.flat_map(|rule| rule.denied_patterns(&facts)).collect();
+        if patterns.is_empty() {
+            return Hidden::default();
+        }
+        let mut globs = GlobSetBuilder::new();
+        for pattern in patterns {
+            if let Ok(glob) = GlobBuilder::new(&pattern).literal_separator(true).build() {
+                globs.add(glob);
+            }
+        }
+        Hidden(globs.build().ok().map(Arc::new))
+    }
+
     fn denied(&self, claim: &Claim, facts: &Facts) -> Option<&str> {
         let rule = match claim {
             Claim::Read { path } => self.path_denied(Kind::Read, std::slice::from_ref(path), facts),
@@ -184,7 +213,7 @@ impl Policy {
         let parsed = &line.parsed;
         let any_deny = self.deny.iter().any(|rule| rule.kind == Kind::Shell);
         if self.force {
-            let hidden = parsed.failed || parsed.commands.iter().any(|simple| is_wrapper(&simple.name));
+            let hidden = parsed.failed || parsed.commands.iter().any(is_wrapper);
             if any_deny && hidden {
                 let reason = "what it would run cannot be told, and there are commands that are denied";
                 return Verdict::Ask { reason: reason.into(), always: None };
@@ -206,7 +235,7 @@ impl Policy {
             return Verdict::Allow(Grant(()));
         }
         let always = match parsed.commands.as_slice() {
-            [simple] if plain && !is_wrapper(&simple.name) => Some(exact_rule(simple)),
+            [simple] if plain && !is_wrapper(simple) => Some(exact_rule(simple)),
             _ => None,
         };
         let reason = if missing.is_empty() {
@@ -225,9 +254,16 @@ impl Policy {
     }
 }
 
-fn is_wrapper(name: &str) -> bool {
-    let base = name.rsplit('/').next().unwrap_or(name);
-    WRAPPERS.contains(&base) || base.is_empty()
+/// Whether the name does not tell what runs: it runs another program, or it is computed.
+fn is_wrapper(simple: &SimpleCommand) -> bool {
+    let base = simple.name.rsplit('/').next().unwrap_or(&simple.name);
+    let runs_others = |option: &str| {
+        ["-exec", "-ok", "-delete", "-x", "-X", "--exec"].iter().any(|other| option.starts_with(other))
+    };
+    base.is_empty()
+        || WRAPPERS.contains(&base)
+        || simple.name.contains(['$', '`', '*', '?', '[', '{', '~'])
+        || (matches!(base, "find" | "fd") && simple.args.iter().any(|(_, arg)| runs_others(arg)))
 }
 
 fn is_protected(inside: &Path) -> bool {
@@ -305,7 +341,7 @@ impl Rule {
 
     /// Narrow: the name as it is written, then exactly these words, then anything.
     fn allows_command(&self, simple: &SimpleCommand) -> bool {
-        if self.kind != Kind::Shell || is_wrapper(&simple.name) {
+        if self.kind != Kind::Shell || is_wrapper(simple) {
             return false;
         }
         if let Some((name, _)) = self.body.split_once(':') {
@@ -342,19 +378,23 @@ impl Rule {
         }
     }
 
-    /// Wide: a pattern without a slash counts at any depth, a folder's pattern for the folder too, case is ignored.
     fn denies_path(&self, path: &Path, facts: &Facts) -> bool {
+        let path = path.to_string_lossy().to_lowercase();
+        let mut patterns = self.denied_patterns(facts).into_iter();
+        patterns.any(|pattern| glob(&pattern).is_some_and(|matcher| matcher.is_match(&path)))
+    }
+
+    /// Wide: a pattern without a slash counts at any depth, a folder's pattern for the folder too, and one of a
+    /// folder for what is in it; all in lower case, since case is ignored.
+    fn denied_patterns(&self, facts: &Facts) -> Vec<String> {
         let rule = self.absolute(facts).unwrap_or_else(|| {
             let any_depth = if self.body.contains('/') { "" } else { "**/" };
             format!("{}/{any_depth}{}", facts.root.display(), self.body.trim_start_matches("./"))
         });
-        let path = path.to_string_lossy().to_lowercase();
         let rule = rule.to_lowercase();
         let folder = rule.strip_suffix("/**").map(str::to_owned);
-        [Some(rule), folder].into_iter().flatten().any(|rule| {
-            glob(&rule).is_some_and(|matcher| matcher.is_match(&path))
-                || glob(&format!("{rule}/**")).is_some_and(|matcher| matcher.is_match(&path))
-        })
+        let below = format!("{rule}/**");
+        [Some(rule), folder, Some(below)].into_iter().flatten().collect()
     }
 
     /// The pattern, if it is not relative to the workspace.

@@ -161,6 +161,7 @@ impl EngineSession {
         let shell = lock(&self.memory.shell).cwd.clone();
         let root = self.open.cwd.clone();
         let cwd = if shell.as_os_str().is_empty() { root.clone() } else { shell };
+        let hidden = lock(&self.policy).hidden(&self.open.cwd, self.settings.home.as_deref());
         let mut turn = Turn {
             session: &self.open.session,
             id: &prompt.turn,
@@ -174,6 +175,7 @@ impl EngineSession {
                 additional: self.settings.additional.clone(),
                 cwd,
                 home: self.settings.home.clone(),
+                hidden,
             },
             memory: &self.memory,
             policy: &self.policy,

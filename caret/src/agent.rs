@@ -45,10 +45,8 @@ pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, 
     let open = Open { cwd: workspace.clone(), session, title: settings.title.clone() };
     let local = Arc::new(LocalWorkspace::new(workspace, supervisor(settings, environment)));
     let print_settings = print_settings(settings, environment);
-    if !settings.common.is_model_chosen()
-        && print_settings.format == PrintFormat::Text
-        && !settings.output.quiet
-    {
+    let is_watched = environment.stderr_is_terminal && !settings.output.quiet;
+    if is_watched && print_settings.format == PrintFormat::Text && !settings.common.is_model_chosen() {
         output(settings).say(OFFLINE_NOTICE);
     }
     let exit = runtime.block_on(print::run(&engine, open, local, &print_settings, keep_rule(settings)));
@@ -63,6 +61,12 @@ fn output(settings: &RunSettings) -> Output {
 
 fn session(settings: &RunSettings) -> Result<SessionId, Failure> {
     match &settings.session {
+        SessionChoice::New(id)
+            if settings.saving == Saving::OnDisk && commands::sessions::is_there(&settings.common, id)? =>
+        {
+            let message = format!("chat {id} is there already; go on with it by --resume {id}");
+            Err(Failure::new(Exit::Usage, message))
+        }
         SessionChoice::New(id) => Ok(id.clone()),
         SessionChoice::Resume(id) => {
             commands::sessions::warn_of_elsewhere(&settings.common, id, settings.output.quiet)?;

@@ -71,6 +71,12 @@ impl Chats for DiskStore {
         most: usize,
     ) -> Result<Vec<(SessionSummary, String)>, StoreError> {
         let hits = Self::search(self, words, which, most)?;
-        Ok(hits.into_iter().map(|hit| (hit.summary, hit.snippet)).collect())
+        let mut found: Vec<(SessionSummary, String)> = Vec::new();
+        for hit in hits {
+            if !found.iter().any(|(chat, _)| chat.session == hit.summary.session) {
+                found.push((hit.summary, hit.snippet));
+            }
+        }
+        Ok(found)
     }
 }

@@ -56,6 +56,8 @@ pub struct Config {
     pub layers: Vec<Layer>,
     /// One sentence for each file that could not be used.
     pub warnings: Vec<String>,
+    /// A file of the user could not be understood, so that it is not known what it denies.
+    pub unsure: bool,
 }
 
 /// Whether the project's files count.
@@ -90,7 +92,7 @@ pub struct Rule {
 impl Config {
     /// Reads the user's files; a missing one is made when `file` says so.
     pub fn of_user(roots: Option<&Roots>, file: UserFile) -> Self {
-        let mut config = Self { layers: vec![value::defaults()], warnings: Vec::new() };
+        let mut config = Self { layers: vec![value::defaults()], ..Self::default() };
         let Some(roots) = roots else { return config };
         if let Some(below) = &roots.below {
             config.add(file::read_only(&below.join("cli-config.json"), Origin::User));
@@ -123,6 +125,7 @@ impl Config {
 
     fn add(&mut self, read: file::Read) {
         self.warnings.extend(read.warning);
+        self.unsure |= read.forget_allowed;
         if read.forget_allowed {
             for layer in &mut self.layers {
                 value::forget_allowed(&mut layer.values);

@@ -202,7 +202,7 @@ impl Settings {
     fn configured_model(&self) -> Option<&str> {
         let configured =
             self.config.text("selectedModel.modelId").or_else(|| self.config.text("model.modelId"));
-        let (id, origin) = configured?;
+        let (id, origin) = configured.filter(|(_, origin)| **origin != Origin::Default)?;
         // A model that the documented program wrote into the shared file is not a choice for this one.
         let is_typed = matches!(origin, Origin::Environment(_) | Origin::Flag(_));
         (is_typed || models::choose(id, &models::list()).is_ok()).then_some(id)
@@ -237,7 +237,7 @@ impl RunSettings {
             input,
             model,
             mode: mode(options),
-            force: common.config.text("approvalMode").is_some_and(|(mode, _)| mode == "unrestricted"),
+            force: may_force(&mut common.config),
             allow: common.config.rules("allow"),
             deny: common.config.rules("deny"),
             limits: limits(options),
@@ -341,6 +341,17 @@ fn color(wanted: Color, environment: &Environment) -> bool {
             environment.stderr_is_terminal && !plain
         }
     }
+}
+
+/// Whether everything runs that is not denied: not while it is unknown what is denied.
+fn may_force(config: &mut Config) -> bool {
+    let wanted = config.text("approvalMode").is_some_and(|(mode, _)| mode == "unrestricted");
+    if wanted && config.unsure {
+        config
+            .warnings
+            .push("--force has no effect in this run, since it is not known what is denied".to_owned());
+    }
+    wanted && !config.unsure
 }
 
 fn mode(options: &Options) -> Mode {

@@ -76,6 +76,11 @@ fn the_table_of_commands_holds() {
         ("force; deny: Shell(rm)", "Shell(sudo ls)", "ask"),
         ("force; deny: Shell(rm)", "Shell(ls \")", "ask"),
         ("force; deny: Shell(git:push*)", "Shell(git -C x push)", "deny"),
+        ("force; deny: Shell(git push)", "Shell($g push)", "ask"),
+        ("force; deny: Shell(git push)", "Shell($(echo git) push)", "ask"),
+        ("force; deny: Shell(rm)", "Shell(find . -exec rm x)", "ask"),
+        ("allow: Shell(find)", "Shell(find . -name x)", "allow"),
+        ("allow: Shell(find)", "Shell(find . -delete)", "ask"),
     ] {
         assert_eq!(judge(rules, Mode::Agent, call), expected, "{rules} {call}");
     }
@@ -135,4 +140,23 @@ fn always_offers_the_narrowest_rule_and_only_for_one_plain_command() {
     assert_eq!(always("make").as_deref(), Some("Shell(make)"));
     assert_eq!(always("make && make test"), None);
     assert_eq!(always("sudo make"), None);
+}
+
+#[test]
+fn what_read_denies_is_hidden_from_searches() {
+    let deny = ["Read(**/*.key)", "Read(secret/**)", "Read(.env*)"].map(str::to_owned);
+    let (policy, _) = Policy::new(&[], &deny, true);
+    let hidden = policy.hidden(Path::new("/ws"), None);
+    for (path, expected) in [
+        ("/ws/a.key", true),
+        ("/ws/deep/B.KEY", true),
+        ("/ws/secret", true),
+        ("/ws/secret/k", true),
+        ("/ws/config/.env.local", true),
+        ("/ws/keys.txt", false),
+        ("/ws/secrets.md", false),
+    ] {
+        assert_eq!(hidden.hides(Path::new(path)), expected, "{path}");
+    }
+    assert!(!Policy::default().hidden(Path::new("/ws"), None).hides(Path::new("/ws/a.key")));
 }

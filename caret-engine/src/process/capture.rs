@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Of what is kept, a fifth is the beginning: the end of a command's output tells more.
@@ -102,7 +102,7 @@ impl Capture {
         if self.open.is_some() || self.broken {
             return;
         }
-        let opened = self.file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| {
+        let opened = self.file.parent().map_or(Ok(()), private_folder).and_then(|()| {
             OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&self.file)
         });
         match opened.and_then(|mut file| file.write_all(&self.both.bytes()).map(|()| file)) {
@@ -119,6 +119,11 @@ impl Capture {
     pub(super) fn total(&self) -> u64 {
         self.both.total
     }
+}
+
+/// Makes a folder that only its owner may look into, with those above it.
+pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(test)]

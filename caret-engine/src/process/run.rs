@@ -1,6 +1,6 @@
 //! Our side of a command: start a supervisor, hear the output, decide when to stop waiting.
 
-use super::capture::{Capture, Pipe};
+use super::capture::{Capture, Pipe, private_folder};
 use super::request::{Report, Request, decode, encode};
 use super::shell_state;
 use crate::mutex::lock;
@@ -125,7 +125,7 @@ fn request(supervisor: &Supervisor, run: &Run<'_>, state_file: &Path) -> io::Res
     let command = &run.command.command;
     let args = if bash {
         if let Some(folder) = state_file.parent() {
-            std::fs::create_dir_all(folder)?;
+            private_folder(folder)?;
         }
         let keep = format!("builtin declare -px > {} 2>/dev/null", quoted(&state_file.to_string_lossy()));
         let script = format!("trap {} EXIT\n{command}", quoted(&keep));

@@ -33,7 +33,9 @@ impl DiskStore {
         if about.cwd.as_os_str().is_empty() {
             return Ok(());
         }
-        remove_folder(&chat.transcripts)
+        remove_folder(&chat.transcripts)?;
+        let outputs = self.roots.data.join("projects").join(layout::slug(&about.cwd)).join("terminals");
+        remove_outputs(&outputs, session)
     }
 
     /// Makes a new chat with the history of another one, up to its last turn that ended.
@@ -65,6 +67,18 @@ impl DiskStore {
     fn chat_at(&self, folder: &Folder, about: &SessionSummary) -> Result<DiskChat, StoreError> {
         Ok(self.chat(&about.cwd, &about.session)?.at(&folder.path))
     }
+}
+
+/// Takes away what a chat's commands wrote.
+fn remove_outputs(folder: &Path, session: &SessionId) -> Result<(), StoreError> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let beginning = format!("{session}-");
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&beginning) {
+            std::fs::remove_file(entry.path()).map_err(|error| refused(&entry.path(), &error))?;
+        }
+    }
+    Ok(())
 }
 
 fn copy(source: &DiskChat, target: &DiskChat) -> Result<(), StoreError> {

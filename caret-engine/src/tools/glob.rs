@@ -113,7 +113,7 @@ struct Found {
 
 fn find(area: &Area, matcher: &GlobMatcher, cancel: &CancellationToken) -> Result<Found, ToolError> {
     let kept: Mutex<(BinaryHeap<Ranked>, u64)> = Mutex::default();
-    let unreadable = walk::visit(&mut walk::walker(&area.real), cancel, || {
+    let unreadable = walk::visit(&mut walk::walker(&area.real, &area.hidden), cancel, || {
         |entry: &DirEntry| {
             let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
             let Ok(relative) = entry.path().strip_prefix(&area.real) else { return };

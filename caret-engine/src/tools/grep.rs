@@ -144,7 +144,7 @@ impl Asked {
 }
 
 fn walker(input: &Input<'_>, area: &Area) -> Result<WalkBuilder, ToolError> {
-    let mut builder = walk::walker(&area.real);
+    let mut builder = walk::walker(&area.real, &area.hidden);
     builder.current_dir(&area.base);
     let folder = if area.is_folder { &area.real } else { &area.base };
     builder.overrides(walk::globs(folder, &input.texts(&["glob", "include"])?)?);

@@ -7,7 +7,7 @@ use super::input::Input;
 use super::place;
 use super::walk::{self, unreadable_note, walker};
 use super::{Place, Tool, ToolCx, ToolError, ToolSpec, text};
-use crate::permission::Grant;
+use crate::permission::{Grant, Hidden};
 use async_trait::async_trait;
 use caret_protocol::claim::Claim;
 use caret_protocol::content::ToolOutput;
@@ -64,10 +64,10 @@ impl Tool for Ls {
         let ignored: Vec<String> =
             input.texts(&["ignore"])?.into_iter().map(|glob| format!("!{glob}")).collect();
         let globs = walk::globs(&area.real, &ignored)?;
-        let cancel = cx.cancel.clone();
+        let (cancel, hidden) = (cx.cancel.clone(), area.hidden.clone());
         let listing = place::blocking(move || {
             let mut listing =
-                Listing { globs, cancel, left: SHOWN, to_count: COUNTED, unreadable: 0, cut: 0 };
+                Listing { globs, hidden, cancel, left: SHOWN, to_count: COUNTED, unreadable: 0, cut: 0 };
             let tree = listing.tree(&area.real, &area.shown)?;
             Ok((tree, listing))
         });
@@ -97,6 +97,7 @@ fn folder(input: &Input<'_>, place: &Place) -> Result<PathBuf, ToolError> {
 /// A listing as it grows.
 struct Listing {
     globs: Override,
+    hidden: Hidden,
     cancel: CancellationToken,
     /// Entries that may still be shown.
     left: usize,
@@ -146,7 +147,7 @@ impl Listing {
 
     /// What is in a folder, sorted.
     fn entries(&mut self, folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
-        let mut builder = walker(folder);
+        let mut builder = walker(folder, &self.hidden);
         builder.max_depth(Some(1)).overrides(self.globs.clone());
         let (mut folders, mut files) = (Vec::new(), Vec::new());
         for entry in builder.build() {
@@ -166,7 +167,7 @@ impl Listing {
 
     /// Counts the files below a folder that is not shown.
     fn count(&mut self, folder: &Path, tree: &mut Tree) {
-        let mut builder = walker(folder);
+        let mut builder = walker(folder, &self.hidden);
         builder.overrides(self.globs.clone());
         for entry in builder.build() {
             if self.to_count == 0 || self.cancel.is_cancelled() {

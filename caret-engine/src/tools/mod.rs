@@ -29,7 +29,7 @@ mod walk;
 mod write;
 
 use crate::mutex::lock;
-use crate::permission::Grant;
+use crate::permission::{Grant, Hidden};
 use async_trait::async_trait;
 use caret_protocol::claim::Claim;
 use caret_protocol::content::{Failure, ToolOutput};
@@ -120,7 +120,7 @@ impl Toolbox {
 }
 
 /// Where a session is, for resolving paths without touching any.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Place {
     /// The physical workspace root.
     pub root: PathBuf,
@@ -130,6 +130,8 @@ pub struct Place {
     pub cwd: PathBuf,
     /// The user's home, for a leading `~/`.
     pub home: Option<PathBuf>,
+    /// What searches and listings leave out.
+    pub hidden: Hidden,
 }
 
 impl Place {

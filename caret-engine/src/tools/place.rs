@@ -4,6 +4,7 @@
 //! physical path is worked out once, checked against the workspace, and only it is used from then on.
 
 use super::{Place, ToolError, text};
+use crate::permission::Hidden;
 use caret_protocol::content::Failure;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -57,6 +58,8 @@ pub(crate) struct Area {
     pub(crate) base: PathBuf,
     /// It is a folder.
     pub(crate) is_folder: bool,
+    /// What must not be shown of it.
+    pub(crate) hidden: Hidden,
 }
 
 /// Where a search would happen: never outside the workspace through a link.
@@ -69,12 +72,13 @@ pub(crate) async fn area(place: &Place, shown: PathBuf) -> Result<Area, ToolErro
         })?;
         inside_stays_inside(&place, &shown, &real)?;
         let is_folder = real.is_dir();
+        let hidden = place.hidden.clone();
         let base = match real.parent() {
             _ if real.starts_with(&place.root) => place.root,
             Some(parent) if !is_folder => parent.to_owned(),
             _ => real.clone(),
         };
-        Ok(Area { shown, real, base, is_folder })
+        Ok(Area { shown, real, base, is_folder, hidden })
     })
     .await
 }

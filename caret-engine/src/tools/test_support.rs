@@ -64,7 +64,13 @@ impl Bench {
         Self {
             _folder: folder,
             workspace: TestWorkspace { root: root.clone() },
-            place: Place { root: root.clone(), additional: Vec::new(), cwd: root, home: None },
+            place: Place {
+                root: root.clone(),
+                additional: Vec::new(),
+                cwd: root,
+                home: None,
+                hidden: Default::default(),
+            },
             memory: Memory::default(),
             cancel: CancellationToken::new(),
             now_ms: 1_000,

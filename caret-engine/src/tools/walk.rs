@@ -1,12 +1,14 @@
 //! How files below a folder are found: what is left out, what is never followed, what is counted.
 //!
 //! Invariants: no link is followed, so no walk leaves its folder or goes in circles. What the version
-//! control ignores is left out, and so is what it keeps for itself; hidden files are not. What could not
+//! control ignores is left out, and so is what it keeps for itself and what reading is denied of; files
+//! whose names begin with a dot are not. What could not
 //! be read is counted, and a cancelled walk ends.
 
 use super::ToolError;
 use super::place::Area;
 use super::text::name_text;
+use crate::permission::Hidden;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::path::Path;
@@ -14,7 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// Prepares a walk below a folder.
-pub(crate) fn walker(folder: &Path) -> WalkBuilder {
+pub(crate) fn walker(folder: &Path, hidden: &Hidden) -> WalkBuilder {
+    let hidden = hidden.clone();
     let mut builder = WalkBuilder::new(folder);
     builder
         .current_dir(folder)
@@ -23,7 +26,9 @@ pub(crate) fn walker(folder: &Path) -> WalkBuilder {
         .require_git(false)
         // The user's own git configuration would have to be looked for in the home directory.
         .git_global(false)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        .filter_entry(move |entry| {
+            entry.depth() == 0 || (entry.file_name() != ".git" && !hidden.hides(entry.path()))
+        });
     builder
 }
 

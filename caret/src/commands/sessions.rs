@@ -160,6 +160,12 @@ pub fn latest(settings: &Settings, number: usize) -> Result<SessionSummary, Fail
     nth(&*open(settings)?, &settings.workspace, number)
 }
 
+/// Whether a chat of this workspace has this id and something was said in it.
+pub fn is_there(settings: &Settings, id: &SessionId) -> Result<bool, Failure> {
+    let project = caret_engine::store::project_id(&settings.workspace);
+    Ok(settings.roots()?.chats().join(project).join(id.as_str()).join("caret.db").exists())
+}
+
 /// Tells when an id belongs to a chat of another workspace: here it starts a new one.
 pub fn warn_of_elsewhere(settings: &Settings, id: &SessionId, quiet: bool) -> Result<(), Failure> {
     let roots = settings.roots()?;

@@ -93,8 +93,20 @@ pub fn user(path: &Path, file: UserFile) -> Read {
             };
             Read { warning: Some(warning), forget_allowed: true, ..Read::default() }
         }
-        Ok(_) | Err(_) => read_only(path, Origin::User),
+        Ok(_) | Err(_) => remind(path, read_only(path, Origin::User)),
     }
+}
+
+/// A file that was put aside may hold rules that the user counts on.
+fn remind(path: &Path, read: Read) -> Read {
+    let aside =
+        path.with_file_name(format!("{}.bad", path.file_name().unwrap_or_default().to_string_lossy()));
+    if read.warning.is_some() || !aside.exists() {
+        return read;
+    }
+    let shown = aside.display();
+    let warning = format!("the rules in {shown} do not hold: mend that file and move it back, or delete it");
+    Read { warning: Some(warning), ..read }
 }
 
 fn make(path: &Path) -> Read {

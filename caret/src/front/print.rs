@@ -237,6 +237,9 @@ impl Run {
         match line {
             InputLine::User(user) => {
                 let content = user.into_content();
+                if content.iter().all(|piece| piece.plain().trim().is_empty()) {
+                    return tell("⚠ a line on stdin was ignored: its prompt is empty");
+                }
                 match running {
                     // A turn that is already ending does not hear any more: then it is the next prompt.
                     Some(handle) => {

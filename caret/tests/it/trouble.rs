@@ -196,7 +196,7 @@ fn nothing_is_left_of_a_run_that_is_not_saved() {
 }
 
 #[test]
-fn a_broken_config_is_kept_aside_and_told_once() {
+fn a_broken_config_is_kept_aside_told_until_it_is_mended_and_disarms_force() {
     let home = Home::new();
     home.write(".caret/cli-config.json", "{ broken");
     let ended = home.run(&["-p", "--trust", "what is 2+2?"]);
@@ -206,9 +206,23 @@ fn a_broken_config_is_kept_aside_and_told_once() {
         ⚠ ~/.caret/cli-config.json is broken (key must be a string at line 1 column 3); it is now ~/.caret/cli-config.json.bad, and defaults apply: mend it and move it back
     "#]].assert_eq(&ended.stderr);
     let again = home.run(&["-p", "what is 2+2?"]);
-    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
+    assert_eq!(again.code, 0);
+    expect![[r#"
+        ⚠ the rules in ~/.caret/cli-config.json.bad do not hold: mend that file and move it back, or delete it
+    "#]]
+    .assert_eq(&again.stderr);
     let kept = home.path(".caret").read_dir().unwrap().flatten().map(|entry| entry.path());
     assert_eq!(kept.filter(|path| fs::read(path).is_ok_and(|text| text == b"{ broken")).count(), 1);
+}
+
+#[test]
+fn force_counts_for_nothing_while_it_is_unknown_what_is_denied() {
+    let home = Home::new();
+    home.write(".caret/cli-config.json", r#"{"permissions":{"deny":["Shell(touch)",]}}"#);
+    let ended = home.run(&["-p", "--trust", "--force", "run touch made"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("--force has no effect in this run"), "{}", ended.stderr);
+    assert!(!home.exists("work/made"));
 }
 
 #[test]

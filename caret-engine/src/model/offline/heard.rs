@@ -194,7 +194,8 @@ impl Ran {
 
     /// The command's end as a sentence and its last lines.
     pub(super) fn sentence(&self, command: &str) -> String {
-        let code = self.exit_code.map_or_else(|| "It ran.".to_owned(), |code| format!("Exit code {code}."));
+        let unfinished = "It has not ended yet, and ends with this session.";
+        let code = self.exit_code.map_or_else(|| unfinished.to_owned(), |code| format!("Exit code {code}."));
         match self.output.trim().is_empty() {
             true => format!("{} printed nothing. {code}", tick(command)),
             false => format!("{} printed:\n{}\n{code}", tick(command), fenced_end(&self.output)),

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 /// A file is read to its end in at most so many calls.
 const READS: usize = 64;
+/// Somebody who asks for a command wants to see its end.
+const LONGEST_COMMAND_MS: u64 = 600_000;
 
 /// What a step does next.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,9 +64,10 @@ fn first_call(step: &Step) -> Move {
         Step::Find { glob, under } | Step::CountFiles { glob, under } => {
             call("Glob", with(json!({ "glob_pattern": glob }), "target_directory", under))
         }
-        Step::Run { command } => {
-            call("Shell", json!({ "command": command, "description": format!("Run {}", quote(command)) }))
-        }
+        Step::Run { command } => call(
+            "Shell",
+            json!({ "command": command, "description": format!("Run {}", quote(command)), "timeout": LONGEST_COMMAND_MS }),
+        ),
         Step::Create { path, text } => call("Write", json!({ "path": path, "contents": text })),
         Step::Delete { path } => call("Delete", json!({ "path": path })),
         Step::Fetch { url } => call("WebFetch", json!({ "url": url })),

@@ -194,14 +194,14 @@ fn one_step_is_one_call_and_a_sentence() {
         "run ls -la",
         &["Exit code: 0\n\n```\na.txt\nb.txt\n```\n"],
         expect![[r#"
-        call_0_d1911b84 Shell {"command":"ls -la","description":"Run \"ls -la\""}
-        `ls -la` printed:
-        ```
-        a.txt
-        b.txt
-        ```
-        Exit code 0.
-    "#]],
+            call_0_d1911b84 Shell {"command":"ls -la","description":"Run \"ls -la\"","timeout":600000}
+            `ls -la` printed:
+            ```
+            a.txt
+            b.txt
+            ```
+            Exit code 0.
+        "#]],
     );
 }
 
@@ -378,27 +378,27 @@ fn reads_beside_each_other_go_in_one_reply() {
         "read a.txt and b.txt, then list the files, then run pwd",
         &[],
         expect![[r#"
-        call_0_d1911b84 Read {"path":"a.txt"}
-        call_0_d1911b84_2 Read {"path":"b.txt"}
-        call_0_d1911b84_3 LS {}
-        call_1_59d24b4e Shell {"command":"pwd","description":"Run \"pwd\""}
-        `a.txt` says:
-        ```
-        ok
-        ```
+            call_0_d1911b84 Read {"path":"a.txt"}
+            call_0_d1911b84_2 Read {"path":"b.txt"}
+            call_0_d1911b84_3 LS {}
+            call_1_59d24b4e Shell {"command":"pwd","description":"Run \"pwd\"","timeout":600000}
+            `a.txt` says:
+            ```
+            ok
+            ```
 
-        `b.txt` says:
-        ```
-        ok
-        ```
+            `b.txt` says:
+            ```
+            ok
+            ```
 
-        The files here:
-        ```
-        ok
-        ```
+            The files here:
+            ```
+            ok
+            ```
 
-        `pwd` printed nothing. It ran.
-    "#]],
+            `pwd` printed nothing. It has not ended yet, and ends with this session.
+        "#]],
     );
 }
 
@@ -418,22 +418,22 @@ fn a_failure_ends_the_chain_and_says_what_was_not_done() {
         "run false then run ls",
         &["!Exit code: 1\n\n```\noh no\n```"],
         expect![[r#"
-        call_0_d1911b84 Shell {"command":"false","description":"Run \"false\""}
-        `false` printed:
-        ```
-        oh no
-        ```
-        Exit code 1.
+            call_0_d1911b84 Shell {"command":"false","description":"Run \"false\"","timeout":600000}
+            `false` printed:
+            ```
+            oh no
+            ```
+            Exit code 1.
 
-        Not done because of that: run `ls`.
-    "#]],
+            Not done because of that: run `ls`.
+        "#]],
     );
     check(
         "run ls then make it nice",
         &[],
         expect![[r#"
-            call_0_d1911b84 Shell {"command":"ls","description":"Run \"ls\""}
-            `ls` printed nothing. It ran.
+            call_0_d1911b84 Shell {"command":"ls","description":"Run \"ls\"","timeout":600000}
+            `ls` printed nothing. It has not ended yet, and ends with this session.
 
             I did not understand "make it nice"; say `help` for what I do.
         "#]],
@@ -524,10 +524,10 @@ fn what_is_said_in_the_middle_is_done_after_what_is_under_way() {
         ```
 
         7 + 7 = 14
-        call_1_59d24b4e Shell {"command":"pwd","description":"Run \"pwd\""}
-        `pwd` printed nothing. It ran.
-        call_2_bd127ed6 Shell {"command":"ls","description":"Run \"ls\""}
-        `ls` printed nothing. It ran.
+        call_1_59d24b4e Shell {"command":"pwd","description":"Run \"pwd\"","timeout":600000}
+        `pwd` printed nothing. It has not ended yet, and ends with this session.
+        call_2_bd127ed6 Shell {"command":"ls","description":"Run \"ls\"","timeout":600000}
+        `ls` printed nothing. It has not ended yet, and ends with this session.
     "#]]
     .assert_eq(&turn.run("read a.txt then list the files"));
 }

@@ -30,6 +30,7 @@ fn claim(name: &str, input: Value) -> Claim {
         additional: Vec::new(),
         cwd: root,
         home: Some(PathBuf::from("/home/me")),
+        hidden: Default::default(),
     };
     tool(name).claim(&input, &place).unwrap()
 }

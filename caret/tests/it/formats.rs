@@ -27,7 +27,7 @@ fn text_is_what_was_said_after_the_last_call() {
     expect![[r#"
         ⬢ Read a.txt
         ⬡ $ whoami: rejected: Not in allowlist: whoami
-        ⚠ 1 tool call was not permitted; add a rule to `permissions.allow`, or use --force
+        ⚠ 1 tool call was not permitted; a rule in `permissions.allow` or --force helps, unless it is denied or protected
     "#]]
     .assert_eq(&ended.stderr);
     assert_eq!(good(home.run(&["-p", "--quiet", "--model", &model, "go"])), "Last.\n");

@@ -4,6 +4,20 @@
 //! answer become chunks. Connecting, waiting, statuses and faults are the transport's work, above the
 //! families, so that every family has the same manners.
 
+pub mod endpoint;
+mod errors;
+pub mod mock;
+pub mod models;
+pub mod provider;
+pub mod proxies;
+mod retry_hint;
+pub mod secret;
+mod site;
+mod sse;
+#[cfg(test)]
+mod tests;
+pub mod transport;
+
 use super::{Chunk, ModelError, Request};
 use caret_protocol::content::Reply;
 use serde_json::Value;

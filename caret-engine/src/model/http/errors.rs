@@ -52,7 +52,7 @@ pub(crate) fn from_answer(
         (meaning, _) => meaning,
     };
     let mut happened = format!("{} answered {}", site.shown(), status_name(status));
-    let words = site.harmless(&said.message);
+    let words = site.harmless(said.message.trim().trim_end_matches('.'));
     if !words.is_empty() {
         happened.push_str(&format!(": {words}"));
     }
@@ -78,14 +78,22 @@ pub(crate) fn from_body(site: &Site, body: &str) -> Option<ModelError> {
 pub(crate) fn reported(value: &Value) -> ModelError {
     let said = Said::find(value).unwrap_or_default();
     let code = said.kinds.iter().find_map(|kind| kind.parse::<u16>().ok()).unwrap_or(0);
-    let message = if said.message.is_empty() { "it reported an error without words" } else { &said.message };
-    let site = Site::default();
-    made(&site, said.meaning(code), said.wait, message.to_owned())
+    let (site, meaning) = (Site::default(), said.meaning(code));
+    let words = site.harmless(said.message.trim().trim_end_matches('.'));
+    let words = if words.is_empty() { "it reported an error without words".into() } else { words };
+    let message = match meaning {
+        Meaning::NoMoney | Meaning::Final => format!("{words}; {}", advice(&site, meaning, 0, &said)),
+        // The others get theirs with the address.
+        _ => words,
+    };
+    made(&site, meaning, said.wait, message)
 }
 
 /// Adds the address to an error that was found inside an answer.
 pub(crate) fn placed(site: &Site, error: ModelError) -> ModelError {
-    let at = |words: String, advice: &str| format!("{}: {}{advice}", site.shown(), site.harmless(&words));
+    let at = |words: String, advice: &str| {
+        format!("{}: {}{advice}", site.shown(), site.harmless_up_to(400, &words))
+    };
     match error {
         ModelError::Busy { retry_after, message } => {
             ModelError::Busy { retry_after, message: at(message, "; wait a little or choose another model") }
@@ -115,10 +123,11 @@ pub(crate) fn from_connection(site: &Site, error: &reqwest::Error) -> ModelError
     }
     let advice = match () {
         () if site.proxy.is_some() => "check the proxy",
-        () if is_certificate(error) => {
+        () if matches!(tls_error(error), Some(rustls::Error::InvalidCertificate(_))) => {
             "if its certificate is signed by an authority of your own, add that to the settings; `--insecure` skips \
              the check"
         }
+        () if tls_error(error).is_some() => "check whether the address begins with http or https",
         () if error.is_dns() => "check the host's name and the network",
         () if error.is_timeout() => "check the network and whether a proxy is needed",
         () => "check that the server runs and the address is right",
@@ -168,16 +177,18 @@ pub(crate) fn innermost(error: &dyn Error) -> String {
     deepest.to_string()
 }
 
-fn is_certificate(error: &reqwest::Error) -> bool {
-    let mut cause: Option<&dyn Error> = Some(error);
+/// The fault of the encryption that an error is about, if it is about one.
+fn tls_error<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
+    let mut cause = Some(error);
     while let Some(error) = cause {
-        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if error.is::<rustls::Error>() || wrapped.is_some_and(|inner| inner.is::<rustls::Error>()) {
-            return true;
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
         }
-        cause = error.source();
+        // An I/O error does not name what it wraps as its source.
+        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source());
     }
-    false
+    None
 }
 
 fn made(site: &Site, meaning: Meaning, wait: Option<Duration>, message: String) -> ModelError {
@@ -219,6 +230,9 @@ fn advice(site: &Site, meaning: Meaning, status: u16, said: &Said) -> String {
             }
             None => "wait a little or choose another model".into(),
         },
+        (Meaning::Final, 408 | 409 | 429 | 500..) => {
+            "it says that trying again does not help; choose another model".into()
+        }
         (_, 404) => "check the base address and the model's id; `caret models` lists what there is".into(),
         (_, 407) => match &site.proxy {
             Some(proxy) => format!("the proxy {proxy} wants a user and a password in its address"),

@@ -72,6 +72,8 @@ struct Answer {
     /// Gone when the answer is whole.
     reader: Option<Box<dyn Reader>>,
     ready: VecDeque<Chunk>,
+    /// What went wrong after the chunks that are ready.
+    failed: Option<ModelError>,
     idle: Duration,
     deadline: Instant,
     seen: u64,
@@ -87,10 +89,14 @@ async fn next_chunk(mut progress: Progress<'_>) -> Result<Option<(Chunk, Progres
                 if let Some(chunk) = answer.ready.pop_front() {
                     return Ok(Some((chunk, Progress::Answering(answer))));
                 }
+                if let Some(error) = answer.failed.take() {
+                    return Err(error);
+                }
                 if answer.reader.is_none() {
                     return Ok(None);
                 }
-                answer.read().await?;
+                // What came before a fault is given out first, however the bytes were split.
+                answer.failed = answer.read().await.err();
                 progress = Progress::Answering(answer);
             }
         }
@@ -134,6 +140,7 @@ impl HttpModel {
             events: EventReader::default(),
             reader: Some(self.family.reader(request)),
             ready: VecDeque::new(),
+            failed: None,
             idle: self.endpoint.patience.idle,
             deadline,
             seen: 0,
@@ -209,10 +216,14 @@ impl Answer {
         if let Some(error) = errors::from_body(&self.site, stray) {
             return error;
         }
+        let unfinished = self.events.unfinished();
         match (self.seen, stray.trim().is_empty()) {
+            (_, true) if !unfinished.is_empty() => {
+                errors::cut(&self.site, "cut its answer short", unfinished)
+            }
             (0, false) => errors::not_a_stream(&self.site, &self.content_type, stray.as_bytes()),
             (0, true) => errors::cut(&self.site, "ended its answer before it began", ""),
-            (_, false) => errors::cut(&self.site, "ended its answer too early", stray),
+            (_, false) => errors::cut(&self.site, "cut its answer short", stray),
             (_, true) => ModelError::Broken(why.to_owned()),
         }
     }

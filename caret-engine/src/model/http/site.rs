@@ -54,6 +54,11 @@ impl Site {
 
     /// Words for a message: one line, no control or direction characters, no keys, the first 200 bytes.
     pub(crate) fn harmless(&self, text: &str) -> String {
+        self.harmless_up_to(QUOTED, text)
+    }
+
+    /// The same, with another length.
+    pub(crate) fn harmless_up_to(&self, most: usize, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in self.hidden.iter().filter(|secret| !secret.reveal().is_empty()) {
             text = text.replace(secret.reveal(), "[secret]");
@@ -65,8 +70,8 @@ impl Site {
                 line.push(' ');
             }
             line.push_str(&without_key(word));
-            if line.len() > QUOTED {
-                line.truncate(line.floor_char_boundary(QUOTED));
+            if line.len() > most {
+                line.truncate(line.floor_char_boundary(most));
                 line.push('…');
                 break;
             }

@@ -37,6 +37,7 @@ pub(crate) struct EventReader {
     name: String,
     data: Option<String>,
     stray: String,
+    unfinished: String,
     payload: u64,
 }
 
@@ -78,21 +79,29 @@ impl EventReader {
     /// When that event is too large.
     pub(crate) fn finish(&mut self, events: &mut Vec<StreamEvent>) -> Result<(), TooLarge> {
         let line = std::mem::take(&mut self.line);
-        if !line.is_empty() {
+        let is_half =
+            [&b"data:"[..], b"event:", b"id:", b"retry:"].iter().any(|field| field.starts_with(&line));
+        if !is_half {
             self.line_ended(&line, events)?;
         }
         let Some(data) = self.data.take() else { return Ok(()) };
         if data.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(&data).is_ok() {
             events.push(StreamEvent { name: std::mem::take(&mut self.name), data });
         } else {
-            self.keep(&data);
+            self.unfinished = data;
         }
         Ok(())
     }
 
-    /// How many bytes came that are neither comments nor line endings. A keep-alive does not count.
+    /// How many bytes came that are no comments, with the line ends that end something else. A keep-alive
+    /// does not count.
     pub(crate) fn payload(&self) -> u64 {
         self.payload
+    }
+
+    /// The data of the last event if it was cut in the middle.
+    pub(crate) fn unfinished(&self) -> &str {
+        &self.unfinished
     }
 
     /// The lines that belong to no event, as far as they are kept.
@@ -120,6 +129,7 @@ impl EventReader {
         if line.is_empty() {
             let name = std::mem::take(&mut self.name);
             if let Some(data) = self.data.take() {
+                self.payload += 1;
                 events.push(StreamEvent { name, data });
             }
             return Ok(());
@@ -127,6 +137,9 @@ impl EventReader {
         let text = String::from_utf8_lossy(line);
         let (field, value) = text.split_once(':').unwrap_or((&text, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
+        if !field.is_empty() {
+            self.payload += 1;
+        }
         match field {
             "data" => self.add_data(value)?,
             "event" => value.clone_into(&mut self.name),
@@ -166,7 +179,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The events and stray lines of bytes that come in pieces of the given sizes.
-    fn read(bytes: &[u8], sizes: &[usize]) -> (Vec<StreamEvent>, String, u64) {
+    fn read(bytes: &[u8], sizes: &[usize]) -> (Vec<StreamEvent>, String, String, u64) {
         let (mut reader, mut events) = (EventReader::default(), Vec::new());
         let mut rest = bytes;
         for size in sizes.iter().cycle() {
@@ -178,16 +191,19 @@ mod tests {
             rest = behind;
         }
         reader.finish(&mut events).unwrap();
-        (events, reader.stray().to_owned(), reader.payload())
+        (events, reader.stray().to_owned(), reader.unfinished().to_owned(), reader.payload())
     }
 
     /// Each event as `name=data`, then what was left over.
     fn show(bytes: &[u8]) -> String {
-        let (events, stray, _) = read(bytes, &[bytes.len().max(1)]);
+        let (events, stray, unfinished, _) = read(bytes, &[bytes.len().max(1)]);
         let mut shown: Vec<String> =
             events.iter().map(|event| format!("{}={}", event.name, event.data)).collect();
         if !stray.is_empty() {
             shown.push(format!("stray {stray:?}"));
+        }
+        if !unfinished.is_empty() {
+            shown.push(format!("unfinished {unfinished:?}"));
         }
         shown.join(" · ")
     }
@@ -212,7 +228,9 @@ mod tests {
             (b"data: {\"a\":1}", "={\"a\":1}"),
             (b"data: {\"a\":1}\n", "={\"a\":1}"),
             (b"data: [DONE]", "=[DONE]"),
-            (b"data: {\"a\":", "stray \"{\\\"a\\\":\\n\""),
+            (b"data: {\"a\":", "unfinished \"{\\\"a\\\":\""),
+            (b"data: a\n\nda", "=a"),
+            (b"data: a\n\nevent:", "=a"),
             (b"data: a\n\n{\n  \"error\": 1\n}\n", "=a · stray \"{\\n  \\\"error\\\": 1\\n}\\n\""),
             (b"<html>\n<p>hi: there</p>", "stray \"<html>\\n<p>hi: there</p>\\n\""),
             (b"", ""),
@@ -224,9 +242,9 @@ mod tests {
 
     #[test]
     fn comments_and_blank_lines_are_no_payload() {
-        let of = |text: &str| read(text.as_bytes(), &[3]).2;
+        let of = |text: &str| read(text.as_bytes(), &[3]).3;
         assert_eq!(of(": keep-alive\n\n: again\r\n\r\n"), 0);
-        assert_eq!(of(": keep-alive\n\ndata: a\n\n"), 7);
+        assert_eq!(of(": keep-alive\n\ndata: a\n\n"), 9);
     }
 
     #[test]
@@ -235,7 +253,7 @@ mod tests {
         bytes.resize(10 << 20, b'x');
         bytes.extend_from_slice(b"\n\n");
         // 160,000 pieces: anything quadratic would look at 800 GB.
-        let (events, _, _) = read(&bytes, &[64]);
+        let (events, _, _, _) = read(&bytes, &[64]);
         assert_eq!(events.len(), 1);
         assert_eq!(events[0].data.len(), (10 << 20) - 6);
     }

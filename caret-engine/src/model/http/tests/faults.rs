@@ -32,7 +32,19 @@ async fn busy_servers_are_tried_again_when_they_say() {
             ("409 Conflict", "", ""),
             ("400 Bad Request", "x-should-retry: true\r\n", r#"{"error":{"message":"odd"}}"#),
         ],
-        expect![[r#""#]],
+        expect![[r#"
+            Busy { retry_after: Some(7s), message: "http://SERVER/v1/chat/completions answered 429 Too Many Requests: slow down; wait a little or choose another model" }
+            Busy { retry_after: Some(250ms), message: "http://SERVER/v1/chat/completions answered 429 Too Many Requests; wait a little or choose another model (request req_1)" }
+            Busy { retry_after: Some(34.4s), message: "http://SERVER/v1/chat/completions answered 429 Too Many Requests: You exceeded your current quota; wait a little or choose another model" }
+            Busy { retry_after: Some(7200s), message: "http://SERVER/v1/chat/completions answered 429 Too Many Requests: come back later; it asks to wait 120 min; choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 503 Service Unavailable: Loading model; wait a little or choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 529: Overloaded; wait a little or choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 500 Internal Server Error: boom; wait a little or choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 502 Bad Gateway: <html> <h1>Bad [31m gateway</h1>; wait a little or choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 504 Gateway Timeout; wait a little or choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 408 Request Timeout; wait a little or choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 409 Conflict; wait a little or choose another model" }
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions answered 400 Bad Request: odd; wait a little or choose another model" }"#]],
     )
     .await;
 }
@@ -57,7 +69,22 @@ async fn refusals_are_not_tried_again_and_say_what_to_do() {
             ("400 Bad Request", "", r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 201 tokens"}}"#),
             ("400 Bad Request", "", r#"{"error":{"message":"The input token count (9) exceeds the maximum"}}"#),
         ],
-        expect![[r#""#]],
+        expect![[r#"
+            Refused("http://SERVER/v1/chat/completions answered 400 Bad Request: unknown parameter; check the model's id and its options")
+            Unauthorized("http://SERVER/v1/chat/completions answered 401 Unauthorized: Incorrect API key provided: [secret]; check the key from OPENAI_API_KEY")
+            Unauthorized("http://SERVER/v1/chat/completions answered 400 Bad Request: API key not valid; check the key from OPENAI_API_KEY")
+            Unauthorized("http://SERVER/v1/chat/completions answered 403 Forbidden: not in your region; the key from OPENAI_API_KEY may not use this model, or not from here (request req_2)")
+            Refused("http://SERVER/v1/chat/completions answered 402 Payment Required: pay first; the account has no credit left; add some or choose another model")
+            Refused("http://SERVER/v1/chat/completions answered 429 Too Many Requests: You exceeded your current quota; the account has no credit left; add some or choose another model")
+            Refused("http://SERVER/v1/chat/completions answered 400 Bad Request: Your credit balance is too low; the account has no credit left; add some or choose another model")
+            Refused("http://SERVER/v1/chat/completions answered 404 Not Found: no such model; check the base address and the model's id; `caret models` lists what there is")
+            Refused("http://SERVER/v1/chat/completions answered 413 Payload Too Large; the request is too large; send fewer or smaller images")
+            Refused("http://SERVER/v1/chat/completions answered 307 Temporary Redirect; it leads to http://elsewhere/v1; if that is right, make it the base address")
+            Refused("http://SERVER/v1/chat/completions answered 429 Too Many Requests: stop; it says that trying again does not help; choose another model")
+            TooLong("m-1")
+            TooLong("m-1")
+            TooLong("m-1")
+            TooLong("m-1")"#]],
     )
     .await;
 }
@@ -89,7 +116,16 @@ async fn an_answer_that_is_no_stream_is_named_and_quoted() {
             ("200 OK", "content-type: text/event-stream\r\n", ""),
             ("200 OK", "content-type: text/event-stream\r\n", ": only\n\n: comments\n\n"),
         ],
-        expect![[r#""#]],
+        expect![[r#"
+            Refused("http://SERVER/v1/chat/completions answered with a web page where a stream of events was asked for; check the base address, and whether the network asks you to sign in: <!DOCTYPE html> <title>Sign in to the network</title>")
+            Refused("http://SERVER/v1/chat/completions answered with a web page where a stream of events was asked for; check the base address, and whether the network asks you to sign in: <!DOCTYPE html> <title>Sign in to the network</title>")
+            Refused("http://SERVER/v1/chat/completions answered with one JSON document where a stream of events was asked for; check the base address and that the server can stream: {\"id\":\"x\",\"choices\":[{\"message\":{\"content\":\"hi\"}}]}")
+            Refused("http://SERVER/v1/chat/completions: no such model [secret]; check the model's id and its options")
+            Busy { retry_after: None, message: "http://SERVER/v1/chat/completions: Rate limit; wait a little or choose another model" }
+            Refused("http://SERVER/v1/chat/completions answered with gzip data that nobody asked for where a stream of events was asked for; check the base address and that the server can stream: garbage")
+            Refused("http://SERVER/v1/chat/completions answered with application/octet-stream where a stream of events was asked for; check the base address and that the server can stream: binary ]0;title")
+            Broken("http://SERVER/v1/chat/completions ended its answer before it began")
+            Broken("http://SERVER/v1/chat/completions ended its answer before it began")"#]],
     )
     .await;
 }
@@ -100,14 +136,14 @@ async fn a_server_that_is_not_there_is_named() {
     let base = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let said = ask(&model_at(&base)).await;
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"Broken("cannot connect to http://SERVER/v1/chat/completions: Connection refused (os error 111); check that the server runs and the address is right")"#]].assert_eq(&said);
     assert!(chunks(&model_at(&base)).await[0].as_ref().is_err_and(ModelError::is_passing));
 }
 
 #[tokio::test]
 async fn a_connection_that_closes_before_the_answer_is_passing() {
     let said = outcome(Vec::new()).await;
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"Broken("http://SERVER/v1/chat/completions: connection closed before message completed; check the network")"#]].assert_eq(&said);
 }
 
 #[tokio::test]
@@ -120,7 +156,7 @@ async fn a_server_without_a_certificate_is_told_apart() {
         connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
         connection.read(&mut [0; 1024]).await.unwrap();
     });
-    expect![[r#""#]].assert_eq(&ask(&model_at(&base)).await);
+    expect![[r#"Broken("cannot connect to https://SERVER/v1/chat/completions: received corrupt message of type InvalidContentType; check whether the address begins with http or https")"#]].assert_eq(&ask(&model_at(&base)).await);
 }
 
 fn behind(proxy: &str) -> HttpModel {
@@ -148,7 +184,10 @@ async fn a_proxy_that_was_used_is_named() {
     said.push(ask(&behind(&gone)).await);
     let said = said.join("\n");
     assert!(!said.contains("canary"), "{said}");
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        Refused("http://model.invalid/v1/chat/completions (through the proxy http://SERVER) answered with a web page where a stream of events was asked for; check the base address, and whether the network asks you to sign in: <html>Welcome to the hotel</html>")
+        Refused("http://model.invalid/v1/chat/completions answered 407 Proxy Authentication Required; the proxy http://SERVER wants a user and a password in its address")
+        Broken("cannot connect to http://model.invalid/v1/chat/completions (through the proxy http://SERVER): Connection refused (os error 111); check the proxy")"#]].assert_eq(&said);
 }
 
 #[tokio::test]
@@ -157,5 +196,8 @@ async fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
     bad_header.endpoint.headers.push(("bad name".into(), "canary".into()));
     let said =
         [ask(&model_at("not an address")).await, ask(&bad_header).await, ask(&behind("gopher://x")).await];
-    expect![[r#""#]].assert_eq(&said.join("\n"));
+    expect![[r#"
+        Refused("the base address `not an address` is no address (relative URL without a base); write one such as https://host/v1")
+        Refused("the name of the header `bad name` from the settings cannot be sent")
+        Refused("the proxy `gopher://x` is no address; write one such as http://host:3128 or socks5h://host:1080")"#]].assert_eq(&said.join("\n"));
 }

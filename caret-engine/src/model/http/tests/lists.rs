@@ -63,7 +63,11 @@ async fn pages_are_followed_to_the_last() {
     ];
     let (models, asked) = listed(Listing::Anthropic, "/v1", &pages).await;
     let ids: Vec<String> = models.unwrap().into_iter().map(|model| format!("{model:?}")).collect();
-    expect![[r#""#]].assert_eq(&[ids, asked].concat().join("\n"));
+    expect![[r#"
+        ServerModel { id: "a", name: Some("D"), context: Some(200000), max_output: Some(64000), images: Some(false), tools: None, thinking: Some(true) }
+        ServerModel { id: "b", name: Some("D"), context: Some(200000), max_output: Some(64000), images: Some(false), tools: None, thinking: Some(true) }
+        GET /v1/models?limit=1000 HTTP/1.1
+        GET /v1/models?limit=1000&after_id=a HTTP/1.1"#]].assert_eq(&[ids, asked].concat().join("\n"));
 
     let pages = [
         json!({"models": [{"name": "models/g", "displayName": "G", "inputTokenLimit": 9, "outputTokenLimit": 3,
@@ -72,7 +76,10 @@ async fn pages_are_followed_to_the_last() {
     ];
     let (models, asked) = listed(Listing::Gemini, "", &pages).await;
     let ids: Vec<String> = models.unwrap().into_iter().map(|model| format!("{model:?}")).collect();
-    expect![[r#""#]].assert_eq(&[ids, asked].concat().join("\n"));
+    expect![[r#"
+        ServerModel { id: "g", name: Some("G"), context: Some(9), max_output: Some(3), images: None, tools: None, thinking: Some(true) }
+        GET /v1beta/models?pageSize=1000 HTTP/1.1
+        GET /v1beta/models?pageSize=1000&pageToken=p+2 HTTP/1.1"#]].assert_eq(&[ids, asked].concat().join("\n"));
 }
 
 #[tokio::test]
@@ -105,7 +112,10 @@ async fn an_answer_that_is_no_list_says_so() {
     let endpoint = Endpoint::new(Api::Chat, Some(&server.base));
     let page = list(&Transport::default(), &endpoint, Listing::OpenAi).await.unwrap_err();
     let said = format!("{}\n{}", wrong.unwrap_err(), without_port(&page.to_string()));
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        http://SERVER/v1/models lists no models; check the base address: {"hello":"[secret]"}
+        http://SERVER/v1/models answered with no list of models; check the base address: <html>hi</html>"#]]
+    .assert_eq(&said);
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,5 +123,8 @@ async fn a_silent_server_is_not_waited_for_long() {
     let server = fake_server(vec![vec![Act::Hang]]).await;
     let endpoint = Endpoint::new(Api::Chat, Some(&server.base));
     let said = list(&Transport::default(), &endpoint, Listing::OpenAi).await.unwrap_err();
-    expect![[r#""#]].assert_eq(&without_port(&format!("{said:?}")));
+    expect![[
+        r#"Broken("http://SERVER/v1/models did not list its models within 5 s; check that the server runs")"#
+    ]]
+    .assert_eq(&without_port(&format!("{said:?}")));
 }

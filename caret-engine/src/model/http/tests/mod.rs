@@ -7,6 +7,7 @@ mod faults;
 mod lists;
 mod scripts;
 mod streams;
+mod tls;
 
 use super::endpoint::{Api, Endpoint};
 use super::provider::HttpModel;
@@ -130,8 +131,7 @@ macro_rules! with_stream {
             past: &NoPast,
             messages: &messages,
         };
-        #[expect(unused_mut, reason = "some takers only collect")]
-        let mut $stream = $model.stream(request);
+        let $stream = $model.stream(request);
         $body
     }};
 }

@@ -69,23 +69,117 @@ async fn on_the_wire(api: Api, path: &str, expected: Expect) {
 
 #[tokio::test]
 async fn chat_completions_on_the_wire() {
-    on_the_wire(Api::Chat, "/v1/chat/completions", expect![[r#""#]]).await;
+    on_the_wire(Api::Chat, "/v1/chat/completions", expect![[r#"
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"reasoning_content":"Look first."},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"content":"Readi"},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"content":"ng."},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"read","arguments":""}}]},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"path"}}]},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\":\"a\"}"}}]},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"c2","type":"function","function":{"name":"shell","arguments":""}}]},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{\"x\":"}}]},"finish_reason":null}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+        data: {"id":"chatcmpl-script","object":"chat.completion.chunk","created":0,"model":"script","choices":[],"usage":{"prompt_tokens":900,"completion_tokens":30,"total_tokens":930,"prompt_tokens_details":{"cached_tokens":800,"cache_write_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}
+        data: [DONE]"#]]).await;
 }
 
 #[tokio::test]
 async fn responses_on_the_wire() {
-    on_the_wire(Api::Responses, "/v1/responses", expect![[r#""#]]).await;
+    on_the_wire(Api::Responses, "/v1/responses", expect![[r#"
+        event: response.created
+        data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_script","object":"response","model":"script","status":"in_progress","error":null,"incomplete_details":null,"output":[]}}
+        event: response.output_item.added
+        data: {"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"type":"reasoning","id":"rs_0","summary":[]}}
+        event: response.reasoning_summary_text.delta
+        data: {"type":"response.reasoning_summary_text.delta","sequence_number":2,"item_id":"rs_0","output_index":0,"summary_index":0,"delta":"Look first."}
+        event: response.output_item.done
+        data: {"type":"response.output_item.done","sequence_number":3,"output_index":0,"item":{"type":"reasoning","id":"rs_0","summary":[{"type":"summary_text","text":"Look first."}],"encrypted_content":"sig1"}}
+        event: response.output_item.added
+        data: {"type":"response.output_item.added","sequence_number":4,"output_index":1,"item":{"type":"message","id":"msg_1","role":"assistant","status":"in_progress","content":[]}}
+        event: response.content_part.added
+        data: {"type":"response.content_part.added","sequence_number":5,"item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}}
+        event: response.output_text.delta
+        data: {"type":"response.output_text.delta","sequence_number":6,"item_id":"msg_1","output_index":1,"content_index":0,"delta":"Readi"}
+        event: response.output_text.delta
+        data: {"type":"response.output_text.delta","sequence_number":7,"item_id":"msg_1","output_index":1,"content_index":0,"delta":"ng."}
+        event: response.output_text.done
+        data: {"type":"response.output_text.done","sequence_number":8,"item_id":"msg_1","output_index":1,"content_index":0,"text":"Reading."}
+        event: response.output_item.done
+        data: {"type":"response.output_item.done","sequence_number":9,"output_index":1,"item":{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Reading.","annotations":[]}]}}
+        event: response.output_item.added
+        data: {"type":"response.output_item.added","sequence_number":10,"output_index":2,"item":{"type":"function_call","id":"fc_2","call_id":"c1","name":"read","arguments":"","status":"in_progress"}}
+        event: response.function_call_arguments.delta
+        data: {"type":"response.function_call_arguments.delta","sequence_number":11,"item_id":"fc_2","output_index":2,"delta":"{\"path"}
+        event: response.function_call_arguments.delta
+        data: {"type":"response.function_call_arguments.delta","sequence_number":12,"item_id":"fc_2","output_index":2,"delta":"\":\"a\"}"}
+        event: response.function_call_arguments.done
+        data: {"type":"response.function_call_arguments.done","sequence_number":13,"item_id":"fc_2","output_index":2,"arguments":"{\"path\":\"a\"}"}
+        event: response.output_item.done
+        data: {"type":"response.output_item.done","sequence_number":14,"output_index":2,"item":{"type":"function_call","id":"fc_2","call_id":"c1","name":"read","arguments":"{\"path\":\"a\"}","status":"completed"}}
+        event: response.output_item.added
+        data: {"type":"response.output_item.added","sequence_number":15,"output_index":3,"item":{"type":"function_call","id":"fc_3","call_id":"c2","name":"shell","arguments":"","status":"in_progress"}}
+        event: response.function_call_arguments.delta
+        data: {"type":"response.function_call_arguments.delta","sequence_number":16,"item_id":"fc_3","output_index":3,"delta":"{\"x\":"}
+        event: response.function_call_arguments.done
+        data: {"type":"response.function_call_arguments.done","sequence_number":17,"item_id":"fc_3","output_index":3,"arguments":"{\"x\":"}
+        event: response.output_item.done
+        data: {"type":"response.output_item.done","sequence_number":18,"output_index":3,"item":{"type":"function_call","id":"fc_3","call_id":"c2","name":"shell","arguments":"{\"x\":","status":"completed"}}
+        event: response.completed
+        data: {"type":"response.completed","sequence_number":19,"response":{"id":"resp_script","object":"response","model":"script","status":"completed","error":null,"incomplete_details":null,"output":[{"type":"reasoning","id":"rs_0","summary":[{"type":"summary_text","text":"Look first."}],"encrypted_content":"sig1"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Reading.","annotations":[]}]},{"type":"function_call","id":"fc_2","call_id":"c1","name":"read","arguments":"{\"path\":\"a\"}","status":"completed"},{"type":"function_call","id":"fc_3","call_id":"c2","name":"shell","arguments":"{\"x\":","status":"completed"}],"usage":{"input_tokens":900,"output_tokens":30,"input_tokens_details":{"cached_tokens":800,"cache_write_tokens":0},"output_tokens_details":{"reasoning_tokens":0},"total_tokens":930}}}"#]]).await;
 }
 
 #[tokio::test]
 async fn messages_on_the_wire() {
-    on_the_wire(Api::Messages, "/v1/messages", expect![[r#""#]]).await;
+    on_the_wire(Api::Messages, "/v1/messages", expect![[r#"
+        event: message_start
+        data: {"type":"message_start","message":{"id":"msg_script","type":"message","role":"assistant","model":"script","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":100,"cache_read_input_tokens":800,"cache_creation_input_tokens":0,"output_tokens":1}}}
+        event: content_block_start
+        data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+        event: content_block_delta
+        data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Look first."}}
+        event: content_block_delta
+        data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"sig1"}}
+        event: content_block_stop
+        data: {"type":"content_block_stop","index":0}
+        event: content_block_start
+        data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}
+        event: content_block_delta
+        data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Readi"}}
+        event: content_block_delta
+        data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"ng."}}
+        event: content_block_stop
+        data: {"type":"content_block_stop","index":1}
+        event: content_block_start
+        data: {"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"c1","name":"read","input":{}}}
+        event: content_block_delta
+        data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"path"}}
+        event: content_block_delta
+        data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"\":\"a\"}"}}
+        event: content_block_stop
+        data: {"type":"content_block_stop","index":2}
+        event: content_block_start
+        data: {"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"c2","name":"shell","input":{}}}
+        event: content_block_delta
+        data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"x\":"}}
+        event: content_block_stop
+        data: {"type":"content_block_stop","index":3}
+        event: message_delta
+        data: {"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":30}}
+        event: message_stop
+        data: {"type":"message_stop"}"#]]).await;
 }
 
 #[tokio::test]
 async fn gemini_on_the_wire() {
     let path = "/v1beta/models/demo:streamGenerateContent?alt=sse";
-    on_the_wire(Api::Gemini, path, expect![[r#""#]]).await;
+    on_the_wire(Api::Gemini, path, expect![[r#"
+        data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Look first.","thought":true,"thoughtSignature":"sig1"}]},"index":0}],"modelVersion":"script","responseId":"script"}
+        data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Readi"}]},"index":0}],"modelVersion":"script","responseId":"script"}
+        data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ng."}]},"index":0}],"modelVersion":"script","responseId":"script"}
+        data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"c1","name":"read","args":{"path":"a"}}}]},"index":0}],"modelVersion":"script","responseId":"script"}
+        data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"c2","name":"shell","args":"{\"x\":"}}]},"index":0}],"modelVersion":"script","responseId":"script"}
+        data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":900,"candidatesTokenCount":30,"thoughtsTokenCount":0,"cachedContentTokenCount":800,"totalTokenCount":930},"modelVersion":"script","responseId":"script"}"#]]).await;
 }
 
 #[tokio::test]
@@ -111,7 +205,11 @@ async fn a_busy_script_says_when_to_come_back_in_each_format() {
     let chat = model(&chat, Api::Chat);
     let tries = [ask(&chat).await, ask(&chat).await, ask(&chat).await];
     assert_eq!(tries[2], r#""after two tries" · done "after two tries""#);
-    expect![[r#""#]].assert_eq(&said.join("\n"));
+    expect![[r#"
+        Busy { retry_after: Some(200ms), message: "http://SERVER/v1/chat/completions answered 429 Too Many Requests: slow down; wait a little or choose another model" }
+        Busy { retry_after: Some(200ms), message: "http://SERVER/v1/responses answered 429 Too Many Requests: slow down; wait a little or choose another model" }
+        Busy { retry_after: Some(200ms), message: "http://SERVER/v1/messages answered 429 Too Many Requests: slow down; wait a little or choose another model" }
+        Busy { retry_after: Some(200ms), message: "http://SERVER/v1beta/models/m:streamGenerateContent answered 429 Too Many Requests: slow down; wait a little or choose another model" }"#]].assert_eq(&said.join("\n"));
 }
 
 #[tokio::test]
@@ -140,7 +238,15 @@ emit = [ { text = "never" } ]
     for _ in 0..8 {
         said.push(ask(&model).await);
     }
-    expect![[r#""#]].assert_eq(&said.join("\n"));
+    expect![[r#"
+        "half a sen" · Broken("http://SERVER/v1/chat/completions closed the connection in the middle of the answer (unexpected EOF during chunk size line)")
+        Broken("http://SERVER/v1/chat/completions: connection closed before message completed; check the network")
+        "a" · Broken("http://SERVER/v1/chat/completions: the answer ended before its end marker")
+        "a" · Busy { retry_after: None, message: "http://SERVER/v1/chat/completions: overloaded; wait a little or choose another model" }
+        Broken("http://SERVER/v1/chat/completions closed the connection before the answer began (unexpected EOF during chunk size line); the last it sent was: <html> <b>no events</b>")
+        "fine" · done "fine"
+        Refused("http://SERVER/v1/chat/completions answered 400 Bad Request: script_mismatch: turn 7 expects `something else` from the user, who said `hello`; check the model's id and its options")
+        Refused("http://SERVER/v1/chat/completions answered 400 Bad Request: script_mismatch: the script is at its end after 7 turns; add turns or set `at_end`; check the model's id and its options")"#]].assert_eq(&said.join("\n"));
 }
 
 #[tokio::test]
@@ -216,7 +322,14 @@ async fn requests_that_make_no_sense_are_answered_with_a_reason() {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         said.push(format!("{} {body}", head.lines().next().unwrap()));
     }
-    expect![[r#""#]].assert_eq(&said.join("\n"));
+    expect![[r#"
+        HTTP/1.1 404 Not Found {"error":{"message":"there is no such path; this server answers POST /v1/chat/completions and GET /v1/models","type":"not_found_error","param":null,"code":null}}
+        HTTP/1.1 400 Bad Request {"error":{"message":"this server only streams; ask with `\"stream\": true`","type":"invalid_request_error","param":null,"code":null}}
+        HTTP/1.1 400 Bad Request {"error":{"message":"the body is no JSON: key must be a string at line 1 column 2","type":"invalid_request_error","param":null,"code":null}}
+        HTTP/1.1 400 Bad Request {"error":{"message":"the length of the body is no number","type":"invalid_request_error","param":null,"code":null}}
+        HTTP/1.1 400 Bad Request {"error":{"message":"the body is larger than 64 MiB","type":"invalid_request_error","param":null,"code":null}}
+        HTTP/1.1 400 Bad Request {"error":{"message":"this is no HTTP request","type":"invalid_request_error","param":null,"code":null}}
+        HTTP/1.1 200 OK {"object":"list","data":[{"id":"demo","object":"model","created":0,"owned_by":"script"}]}"#]].assert_eq(&said.join("\n"));
 }
 
 #[tokio::test]

@@ -87,10 +87,10 @@ mod tests {
     use serde_json::{Value, json};
     use std::time::{Duration, SystemTime};
 
-    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        let pair = |(name, value): &(&'static str, &'static str)| {
-            (HeaderName::from_static(name), HeaderValue::from_static(value))
-        };
+    type Pair = (&'static str, &'static str);
+
+    fn headers(pairs: &[Pair]) -> HeaderMap {
+        let pair = |(name, value): &Pair| (HeaderName::from_static(name), HeaderValue::from_static(value));
         pairs.iter().map(pair).collect()
     }
 
@@ -100,7 +100,7 @@ mod tests {
         let at = "Sun, 06 Nov 1994 08:49:47 GMT";
         let retry = json!({"details": [{"@type": "x/Help"}, {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}]});
         let none = Value::Null;
-        let table: &[(&[(&'static str, &'static str)], &Value, Option<u64>)] = &[
+        let table: &[(&[Pair], &Value, Option<u64>)] = &[
             (&[], &none, None),
             (&[("retry-after", "7")], &none, Some(7000)),
             (&[("retry-after", "0.25")], &none, Some(250)),

@@ -101,7 +101,7 @@ async fn silence_and_keep_alives_time_out_and_a_slow_drip_does_not() {
         ("comments only", [head(), alive.clone()].concat(), 300),
         ("silence after words", [events(start), vec![Act::Hang]].concat(), 120),
         ("comments after words", [events(start), alive].concat(), 120),
-        ("slow drip", [head(), drip].concat(), (words.len() as u64 - 1) * 100),
+        ("slow drip", [head(), drip].concat(), words.len() as u64 * 100),
     ];
     let mut said = Vec::new();
     for (name, acts, seconds) in table {
@@ -109,7 +109,13 @@ async fn silence_and_keep_alives_time_out_and_a_slow_drip_does_not() {
         said.push(format!("{name}: {}", outcome(acts).await));
         assert_eq!(begun.elapsed().as_secs().next_multiple_of(10), seconds.next_multiple_of(10), "{name}");
     }
-    expect![[r#""#]].assert_eq(&said.join("\n"));
+    expect![[r#"
+        no answer: Broken("http://SERVER/v1/chat/completions sent nothing for 300 s; check the network and the server")
+        no event: Broken("http://SERVER/v1/chat/completions took too long to begin its answer; choose a faster model")
+        comments only: Broken("http://SERVER/v1/chat/completions took too long to begin its answer; choose a faster model")
+        silence after words: "a" · Broken("http://SERVER/v1/chat/completions sent nothing for 120 s; check the network and the server")
+        comments after words: "a" · Broken("http://SERVER/v1/chat/completions sent nothing for 120 s; check the network and the server")
+        slow drip: "Hé" · "llo" · done "Héllo""#]].assert_eq(&said.join("\n"));
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn tls_server() -> (String, JoinSet<()>) {
     tasks.spawn(async move {
         let (connection, _) = listener.accept().await.unwrap();
         let Ok(mut connection) = TlsAcceptor::from(Arc::new(config)).accept(connection).await else { return };
-        connection.read(&mut [0; 4096]).await.unwrap();
+        connection.read_u8().await.unwrap();
         let answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n";
         connection.write_all(answer).await.unwrap();
         // A client that has its answer does not wait for the end.

@@ -7,7 +7,7 @@
 //! Invariants: dropping the stream closes the connection; an answer that was cut never yields `Done`; nothing
 //! is connected before the stream is polled.
 
-use super::endpoint::{Api, Endpoint, shown};
+use super::endpoint::{Api, Endpoint, Patience, shown};
 use super::site::Site;
 use super::sse::{EventReader, LARGEST_EVENT, StreamEvent, TooLarge};
 use super::transport::Transport;
@@ -74,7 +74,7 @@ struct Answer {
     ready: VecDeque<Chunk>,
     /// What went wrong after the chunks that are ready.
     failed: Option<ModelError>,
-    idle: Duration,
+    patience: Patience,
     deadline: Instant,
     seen: u64,
 }
@@ -141,7 +141,7 @@ impl HttpModel {
             reader: Some(self.family.reader(request)),
             ready: VecDeque::new(),
             failed: None,
-            idle: self.endpoint.patience.idle,
+            patience: self.endpoint.patience,
             deadline,
             seen: 0,
         })
@@ -154,16 +154,14 @@ impl Answer {
         let begun = self.events.payload() > 0;
         let mut complete = Vec::new();
         match timeout_at(self.deadline, self.response.chunk()).await {
-            Err(_) if begun => Err(silent(&self.site, self.idle)),
-            Err(_) => {
-                Err(errors::cut(&self.site, "took too long to begin its answer; choose a faster model", ""))
-            }
+            Err(_) if begun => Err(silent(&self.site, self.patience.idle)),
+            Err(_) => Err(silent(&self.site, self.patience.first)),
             Ok(Err(error)) => Err(self.broke(&error)),
             Ok(Ok(Some(bytes))) => {
                 let before = self.events.payload();
                 self.events.push(&bytes, &mut complete).map_err(|TooLarge| self.too_large())?;
                 if self.events.payload() > before {
-                    self.deadline = Instant::now() + self.idle;
+                    self.deadline = Instant::now() + self.patience.idle;
                 }
                 self.take(complete)
             }
@@ -280,9 +278,10 @@ async fn start_of(mut response: Response) -> Vec<u8> {
 }
 
 fn silent(site: &Site, time: Duration) -> ModelError {
+    let time = time.as_secs_f32();
     errors::cut(
         site,
-        &format!("sent nothing for {} s; check the network and the server", time.as_secs_f32()),
+        &format!("sent nothing of its answer for {time} s; check the network and the server"),
         "",
     )
 }

@@ -110,11 +110,11 @@ async fn silence_and_keep_alives_time_out_and_a_slow_drip_does_not() {
         assert_eq!(begun.elapsed().as_secs().next_multiple_of(10), seconds.next_multiple_of(10), "{name}");
     }
     expect![[r#"
-        no answer: Broken("http://SERVER/v1/chat/completions sent nothing for 300 s; check the network and the server")
-        no event: Broken("http://SERVER/v1/chat/completions took too long to begin its answer; choose a faster model")
-        comments only: Broken("http://SERVER/v1/chat/completions took too long to begin its answer; choose a faster model")
-        silence after words: "a" · Broken("http://SERVER/v1/chat/completions sent nothing for 120 s; check the network and the server")
-        comments after words: "a" · Broken("http://SERVER/v1/chat/completions sent nothing for 120 s; check the network and the server")
+        no answer: Broken("http://SERVER/v1/chat/completions sent nothing of its answer for 300 s; check the network and the server")
+        no event: Broken("http://SERVER/v1/chat/completions sent nothing of its answer for 300 s; check the network and the server")
+        comments only: Broken("http://SERVER/v1/chat/completions sent nothing of its answer for 300 s; check the network and the server")
+        silence after words: "a" · Broken("http://SERVER/v1/chat/completions sent nothing of its answer for 120 s; check the network and the server")
+        comments after words: "a" · Broken("http://SERVER/v1/chat/completions sent nothing of its answer for 120 s; check the network and the server")
         slow drip: "Hé" · "llo" · done "Héllo""#]].assert_eq(&said.join("\n"));
 }
 

@@ -103,7 +103,10 @@ mod tests {
                 format!("{shape:?}: {}", wire.join(" "))
             })
             .collect();
-        expect![[r#""#]].assert_eq(&lines.join("\n"));
+        expect![[r#"
+            Visible: toolu_01-A functions.read:0 call~2 call_55byejp1axzne3xikxk2 call_astlpxxsysebn44nlzn3 abcdefgh1 call_stpoit1edixdd2yirtdw call_51jgdtbwthsesj3ijacu
+            Word: toolu_01-A call_oyu1wcecwlgc1jdaedy1 call_l55ivsbc34wj4ayiyma3 call_55byejp1axzne3xikxk2 call_astlpxxsysebn44nlzn3 abcdefgh1 call_stpoit1edixdd2yirtdw call_51jgdtbwthsesj3ijacu
+            Nine: e512vpkbh oyu1wcecw l55ivsbc3 55byejp1a astlpxxsy abcdefgh1 stpoit1ed 51jgdtbwt"#]].assert_eq(&lines.join("\n"));
     }
 
     #[test]

@@ -120,6 +120,16 @@ mod tests {
             .iter()
             .map(|case| format!("{case} => {} | {}", show(case, Ended::Whole), show(case, Ended::Cut)))
             .collect();
-        expect![[r#""#]].assert_eq(&lines.join("\n"));
+        expect![[r#"
+             => {} | -
+              => {} | -
+            {} => {} | {}
+            {"a":"é"} => {"a":"é"} | {"a":"é"}
+            "{\"a\":1}" => {"a":1} | {"a":1}
+            null => {} | -
+            [1] => malformed [1] | -
+            {"a": => malformed {"a": | -
+            {"a":1}} => malformed {"a":1}} | -
+            x => malformed x | -"#]].assert_eq(&lines.join("\n"));
     }
 }

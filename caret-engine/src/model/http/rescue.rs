@@ -92,6 +92,19 @@ mod tests {
                 format!("{case:?} => {calls:?}")
             })
             .collect();
-        expect![[r#""#]].assert_eq(&lines.join("\n"));
+        expect![[r#"
+            "{\"name\": \"Read\", \"arguments\": {\"path\": \"a\"}}" => Some(["Read {\"path\":\"a\"}"])
+            "```json\n{\"name\": \"Read\", \"arguments\": {\"path\": \"a\"}}\n```" => Some(["Read {\"path\":\"a\"}"])
+            "<tool_call>\n{\"name\":\"Read\",\"parameters\":{}}\n</tool_call>\n<tool_call>{\"name\":\"Read\",\"arguments\":\"{}\"}</tool_call>" => Some(["Read {}", "Read {}"])
+            "{\"type\":\"function\",\"function\":{\"name\":\"Read\",\"arguments\":{}}}" => Some(["Read {}"])
+            "Here: {\"name\": \"Read\", \"arguments\": {}}" => None
+            "{\"name\": \"Read\", \"arguments\": {}} and so on" => None
+            "{\"name\": \"Format\", \"arguments\": {}}" => None
+            "{\"name\": \"Read\"}" => None
+            "{\"name\": \"Read\", \"arguments\": [1]}" => None
+            "{\"name\": \"Read\", \"arguments\": {" => None
+            "<tool_call>{}" => None
+            "```rust\n{}\n```" => None
+            "" => None"#]].assert_eq(&lines.join("\n"));
     }
 }

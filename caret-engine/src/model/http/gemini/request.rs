@@ -1,7 +1,7 @@
 //! A request as Gemini wants it.
 
 use super::is_signature_of_next;
-use crate::model::http::call_ids::{MADE_UP, IdShape};
+use crate::model::http::call_ids::{IdShape, MADE_UP};
 use crate::model::http::history::{Answer, Entry, Maker, Part, Rules, entries};
 use crate::model::http::origin::Origin;
 use crate::model::http::said::{Said, Sight};

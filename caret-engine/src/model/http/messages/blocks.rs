@@ -136,7 +136,7 @@ impl Part {
             Kind::Call(call) => call.finish(ended).map(|call| Block::Call { call }),
             Kind::Other { mut raw, input } => {
                 if !input.is_empty() {
-                    raw["input"] = serde_json::from_str(&input).ok()?;
+                    raw.as_object_mut()?.insert("input".into(), serde_json::from_str(&input).ok()?);
                 }
                 self.closed.then(|| asked.origin.opaque(raw))
             }

@@ -44,10 +44,15 @@ impl Asked {
 
     /// The reply: calls with ids, the stop by content, and a mark when there is something only its maker reads.
     pub(super) fn reply(&self, mut blocks: Vec<Block>, stop: Stop, usage: Usage) -> Reply {
-        blocks.retain(|block| !matches!(block, Block::Text { text } if text.is_empty()));
+        blocks.retain(|block| !matches!(block, Block::Text { text } if text.trim().is_empty()));
         if stop == Stop::Refusal {
-            // What was asked for before the refusal is not wanted any more.
-            blocks.retain(|block| !matches!(block, Block::Call { .. }));
+            // What was asked for before the refusal is not wanted any more, nor is anything sent back for it.
+            blocks.retain(|block| matches!(block, Block::Text { .. } | Block::Thinking { .. }));
+            for block in &mut blocks {
+                if let Block::Thinking { signature, .. } = block {
+                    *signature = None;
+                }
+            }
         }
         if stop == Stop::EndTurn && self.printed == PrintedCalls::Read {
             self.take_printed(&mut blocks);

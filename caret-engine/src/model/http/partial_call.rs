@@ -130,6 +130,7 @@ mod tests {
             [1] => malformed [1] | -
             {"a": => malformed {"a": | -
             {"a":1}} => malformed {"a":1}} | -
-            x => malformed x | -"#]].assert_eq(&lines.join("\n"));
+            x => malformed x | -"#]]
+        .assert_eq(&lines.join("\n"));
     }
 }

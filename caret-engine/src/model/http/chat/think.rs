@@ -37,11 +37,11 @@ impl Thinker {
         out
     }
 
-    /// What was held back when the text ended.
+    /// What was held back when the text ended. Nothing but spaces is nothing.
     pub(super) fn end(&mut self) -> Option<(DeltaKind, String)> {
         let kind = if self.place == Place::Inside { DeltaKind::Thinking } else { DeltaKind::Text };
         let held = std::mem::take(&mut self.held);
-        (!held.is_empty()).then_some((kind, held))
+        (!held.trim().is_empty()).then_some((kind, held))
     }
 
     /// Moves on by one place; false when more text is needed.

@@ -59,12 +59,14 @@ impl GeminiReader {
         let text = part["text"].as_str();
         if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
             self.call(call, signature);
-        } else if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.words(part["thought"] == true, text, signature);
+        } else if let Some(text) =
+            text.filter(|text| !text.is_empty() && !(signature.is_some() && text.trim().is_empty()))
+        {
             let kind = if part["thought"] == true { DeltaKind::Thinking } else { DeltaKind::Text };
+            self.words(kind, text, signature);
             chunks.push(Chunk::Delta(kind, text.to_owned()));
         } else if signature.is_some() || (text.is_none() && is_content(part)) {
-            // Only a signature, or something of the server's own: it goes back as it is.
+            // Only a signature (words may be lost, their signature not), or something of the server's own: it goes back as it is.
             self.blocks.push(self.asked.origin.opaque(part.clone()));
             self.sealed = true;
         }
@@ -87,16 +89,19 @@ impl GeminiReader {
         self.sealed = true;
     }
 
-    fn words(&mut self, thought: bool, words: &str, signature: Option<&str>) {
+    fn words(&mut self, kind: DeltaKind, words: &str, signature: Option<&str>) {
         let goes_on = signature.is_none() && !self.sealed;
-        match (self.blocks.last_mut(), thought) {
-            (Some(Block::Text { text }), false) | (Some(Block::Thinking { text, .. }), true) if goes_on => {
+        match (self.blocks.last_mut(), kind) {
+            (Some(Block::Text { text }), DeltaKind::Text)
+            | (Some(Block::Thinking { text, .. }), DeltaKind::Thinking)
+                if goes_on =>
+            {
                 text.push_str(words);
                 return;
             }
             _ => {}
         }
-        if thought {
+        if kind == DeltaKind::Thinking {
             let signature = signature.map(str::to_owned);
             self.blocks.push(Block::Thinking { text: words.to_owned(), signature });
         } else {
@@ -136,7 +141,7 @@ impl Reader for GeminiReader {
             self.reason = Some("SAFETY".into());
             self.settled = true;
             let words = format!("The request was blocked by the model's server: {}", shown(reason));
-            self.words(false, &words, None);
+            self.words(DeltaKind::Text, &words, None);
             chunks.push(Chunk::Delta(DeltaKind::Text, words));
         }
         self.usage = usage(&chunk["usageMetadata"]).unwrap_or(self.usage);

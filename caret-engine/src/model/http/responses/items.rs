@@ -18,6 +18,15 @@ pub(super) struct Item {
     closed: bool,
 }
 
+/// When the server sends an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// To announce it.
+    Begun,
+    /// With all that is in it.
+    Whole,
+}
+
 /// What an item is.
 #[derive(Debug)]
 pub(super) enum Kind {
@@ -80,7 +89,8 @@ impl Items {
 
 impl Item {
     /// Takes the item as the server sends it, at its beginning or at its end. Gives the words that no delta had.
-    pub(super) fn take(&mut self, item: &Value, whole: bool) -> String {
+    pub(super) fn take(&mut self, item: &Value, stage: Stage) -> String {
+        let whole = stage == Stage::Whole;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let mut unsaid = String::new();
         match item["type"].as_str().unwrap_or_default() {

@@ -3,7 +3,7 @@
 //! Deltas are for show; the item that `output_item.done` brings is the truth, and without it what the deltas
 //! said. The end is the event that closes the response; there is no `[DONE]`.
 
-use super::items::Items;
+use super::items::{Items, Stage};
 use crate::model::http::Reader;
 use crate::model::http::asked::Asked;
 use crate::model::http::fault::fault;
@@ -32,8 +32,8 @@ impl ResponsesReader {
     fn take(&mut self, kind: &str, event: &Value) -> Result<Vec<Chunk>, ModelError> {
         let piece = event["delta"].as_str().unwrap_or_default();
         Ok(match kind {
-            "response.output_item.added" => self.item(event, false),
-            "response.output_item.done" => self.item(event, true),
+            "response.output_item.added" => self.item(event, Stage::Begun),
+            "response.output_item.done" => self.item(event, Stage::Whole),
             "response.output_text.delta" => self.words(event, piece),
             "response.refusal.delta" => {
                 self.refused = true;
@@ -67,11 +67,11 @@ impl ResponsesReader {
         })
     }
 
-    fn item(&mut self, event: &Value, whole: bool) -> Vec<Chunk> {
+    fn item(&mut self, event: &Value, stage: Stage) -> Vec<Chunk> {
         let item = &event["item"];
         let refusal = |part: &Value| part["type"] == "refusal";
         self.refused |= item["content"].as_array().is_some_and(|parts| parts.iter().any(refusal));
-        let unsaid = self.items.of(event).take(item, whole);
+        let unsaid = self.items.of(event).take(item, stage);
         delta(DeltaKind::Text, &unsaid)
     }
 
@@ -112,7 +112,9 @@ impl ResponsesReader {
             // An answer that was not streamed has everything here.
             let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
             for (place, item) in output.iter().enumerate() {
-                chunks.extend(self.item(&serde_json::json!({"output_index": place, "item": item}), true));
+                chunks.extend(
+                    self.item(&serde_json::json!({"output_index": place, "item": item}), Stage::Whole),
+                );
             }
         }
         Ok(chunks)

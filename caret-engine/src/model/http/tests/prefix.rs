@@ -1,5 +1,6 @@
 //! A request begins with the bytes of the one before, and thoughts come back as they were sent.
 
+use super::super::Target;
 use super::super::messages::without_marks;
 use super::{Talk, named, read, result, stream, target, user};
 use caret_protocol::content::{Block, Content};
@@ -142,8 +143,7 @@ fn thoughts_go_to_nobody_but_the_model_that_had_them() {
     ] {
         let mut talk = Talk::new(Vec::new(), vec![user("go")]);
         answered(family, &mut talk, name);
-        let mut others = vec![target()];
-        others[0].model = "other".into();
+        let other = Target { model: "other".into(), ..target() };
         let secrets = [
             "c2lnbg==",
             "AbC/+=",
@@ -155,7 +155,7 @@ fn thoughts_go_to_nobody_but_the_model_that_had_them() {
             "caret_origin",
             "commentary",
         ];
-        let to_other_model = named(family).body(&others[0], &talk.request()).unwrap().to_string();
+        let to_other_model = named(family).body(&other, &talk.request()).unwrap().to_string();
         let to_other_families = super::NAMES.iter().filter(|other| **other != family);
         let bodies = to_other_families.map(|other| body(other, &talk).to_string()).chain([to_other_model]);
         for text in bodies {

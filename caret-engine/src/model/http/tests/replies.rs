@@ -69,6 +69,24 @@ fn gemini_streams_become_these_replies() {
 }
 
 #[test]
+fn what_was_shown_is_what_the_reply_says() {
+    let talk = Talk::new(Vec::new(), vec![user("go")]);
+    // A server that begins anew cannot take back what was shown; a printed call is no text any more.
+    let others = ["started_anew", "printed_call"];
+    for family in NAMES {
+        for (name, text) in streams(family).into_iter().filter(|(name, _)| !others.contains(&name.as_str())) {
+            let (shown, reply) = play(named(family).reader(&target(), &talk.request()), &events(&text));
+            let Ok(reply) = reply else { continue };
+            let said = shown.iter().filter_map(|chunk| match chunk {
+                Chunk::Delta(DeltaKind::Text, text) => Some(text.as_str()),
+                _ => None,
+            });
+            assert_eq!(said.collect::<String>(), reply.text(), "{family} {name}");
+        }
+    }
+}
+
+#[test]
 fn an_answer_that_was_not_streamed_is_the_same_answer() {
     let talk = Talk::new(Vec::new(), vec![user("go")]);
     for name in NAMES {

@@ -57,16 +57,16 @@ impl GeminiReader {
     fn part(&mut self, part: &Value, chunks: &mut Vec<Chunk>) {
         let signature = part["thoughtSignature"].as_str().filter(|signature| !signature.is_empty());
         let text = part["text"].as_str();
+        // Blank words may be lost, their signature may not.
+        let says = |text: &&str| !text.trim().is_empty() || (signature.is_none() && !text.is_empty());
         if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
             self.call(call, signature);
-        } else if let Some(text) =
-            text.filter(|text| !text.is_empty() && !(signature.is_some() && text.trim().is_empty()))
-        {
+        } else if let Some(text) = text.filter(says) {
             let kind = if part["thought"] == true { DeltaKind::Thinking } else { DeltaKind::Text };
             self.words(kind, text, signature);
             chunks.push(Chunk::Delta(kind, text.to_owned()));
         } else if signature.is_some() || (text.is_none() && is_content(part)) {
-            // Only a signature (words may be lost, their signature not), or something of the server's own: it goes back as it is.
+            // Only a signature, or something of the server's own: it goes back as it is.
             self.blocks.push(self.asked.origin.opaque(part.clone()));
             self.sealed = true;
         }

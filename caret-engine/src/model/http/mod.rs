@@ -18,7 +18,7 @@ mod rescue;
 pub mod responses;
 mod said;
 #[cfg(test)]
-mod tests;
+mod tests_families;
 
 pub use asked::PrintedCalls;
 pub use call_ids::IdShape;

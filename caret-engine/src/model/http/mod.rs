@@ -4,22 +4,45 @@
 //! answer become chunks. Connecting, waiting, statuses and faults are the transport's work, above the
 //! families, so that every family has the same manners.
 
+mod asked;
+mod body;
+mod call_ids;
+pub mod chat;
 pub mod endpoint;
 mod errors;
+mod fault;
+pub mod gemini;
+mod history;
+pub mod messages;
 pub mod mock;
 pub mod models;
+mod origin;
+mod partial_call;
 pub mod provider;
 pub mod proxies;
+mod rescue;
+pub mod responses;
 mod retry_hint;
+mod said;
 pub mod secret;
 mod site;
 mod sse;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_families;
 pub mod transport;
+
+pub use asked::PrintedCalls;
+pub use call_ids::IdShape;
+pub use fault::fault_in_text;
 
 use super::{Chunk, ModelError, Request};
 use caret_protocol::content::Reply;
+use chat::{Chat, Dialect};
+use gemini::Gemini;
+use messages::Messages;
+use responses::Responses;
 use serde_json::Value;
 
 /// What a family is told about the model it speaks to.
@@ -51,8 +74,41 @@ pub trait Family: Send + Sync {
     /// # Errors
     /// When the stored conversation cannot be read.
     fn body(&self, target: &Target, request: &Request<'_>) -> Result<Value, ModelError>;
-    /// A reader for one answer.
-    fn reader(&self, request: &Request<'_>) -> Box<dyn Reader>;
+    /// A reader for the answer to one request.
+    fn reader(&self, target: &Target, request: &Request<'_>) -> Box<dyn Reader>;
+}
+
+/// The names that [`family`] knows.
+pub const FAMILIES: [&str; 9] = [
+    "chat",
+    "chat-openai",
+    "chat-mistral",
+    "chat-deepseek",
+    "responses",
+    "responses-local",
+    "messages",
+    "messages-local",
+    "gemini",
+];
+
+/// A wire format by its name in a configuration.
+///
+/// `chat` suits servers that nobody knows; `chat-openai` and the like suit these vendors. The `-local` ones
+/// also read calls that a small model prints as text.
+pub fn family(name: &str) -> Option<Box<dyn Family>> {
+    let printed_calls = PrintedCalls::Read;
+    Some(match name {
+        "chat" => Box::new(Chat::default()),
+        "chat-openai" => Box::new(Chat { dialect: Dialect::openai() }),
+        "chat-mistral" => Box::new(Chat { dialect: Dialect::mistral() }),
+        "chat-deepseek" => Box::new(Chat { dialect: Dialect::deepseek() }),
+        "responses" => Box::new(Responses::default()),
+        "responses-local" => Box::new(Responses { printed_calls }),
+        "messages" => Box::new(Messages::default()),
+        "messages-local" => Box::new(Messages { printed_calls }),
+        "gemini" => Box::new(Gemini),
+        _ => return None,
+    })
 }
 
 /// Puts one answer together.

@@ -138,7 +138,7 @@ impl HttpModel {
             response,
             content_type,
             events: EventReader::default(),
-            reader: Some(self.family.reader(request)),
+            reader: Some(self.family.reader(&self.target, request)),
             ready: VecDeque::new(),
             failed: None,
             patience: self.endpoint.patience,

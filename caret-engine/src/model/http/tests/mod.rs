@@ -55,7 +55,7 @@ impl Family for Words {
         Ok(json!({"model": target.model, "stream": true, "messages": [{"role": "user", "content": "hello"}]}))
     }
 
-    fn reader(&self, _: &Request<'_>) -> Box<dyn Reader> {
+    fn reader(&self, _: &Target, _: &Request<'_>) -> Box<dyn Reader> {
         Box::<WordsReader>::default()
     }
 }

@@ -67,26 +67,7 @@ pub(crate) fn from_answer(
 
 /// The error that a body reports although its status was good, if it reports one.
 pub(crate) fn from_body(site: &Site, body: &str) -> Option<ModelError> {
-    let value: Value = serde_json::from_str(body.trim()).ok()?;
-    let first = value.as_array().and_then(|items| items.first()).unwrap_or(&value);
-    first.get("error").filter(|error| !error.is_null())?;
-    Some(placed(site, reported(&value)))
-}
-
-/// The error for an error object inside an event; for the readers of the families. `value` is the object
-/// with its `error` member, or the error itself.
-pub(crate) fn reported(value: &Value) -> ModelError {
-    let said = Said::find(value).unwrap_or_default();
-    let code = said.kinds.iter().find_map(|kind| kind.parse::<u16>().ok()).unwrap_or(0);
-    let (site, meaning) = (Site::default(), said.meaning(code));
-    let words = site.harmless(said.message.trim().trim_end_matches('.'));
-    let words = if words.is_empty() { "it reported an error without words".into() } else { words };
-    let message = match meaning {
-        Meaning::NoMoney | Meaning::Final => format!("{words}; {}", advice(&site, meaning, 0, &said)),
-        // The others get theirs with the address.
-        _ => words,
-    };
-    made(&site, meaning, said.wait, message)
+    super::fault_in_text(body, &site.model).map(|error| placed(site, error))
 }
 
 /// Adds the address to an error that was found inside an answer.

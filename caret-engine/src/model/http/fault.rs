@@ -3,9 +3,9 @@
 //! Vendors put the kind into a number, a code, a type or a status, and sometimes only into the words. What
 //! may pass by itself must not be told as final, and what is final must not be tried again.
 
+use super::retry_hint;
 use crate::model::ModelError;
 use serde_json::Value;
-use std::time::Duration;
 
 /// As much of a server's words as people get to see.
 const LONGEST: usize = 500;
@@ -69,7 +69,7 @@ pub(super) fn fault(error: &Value, model: &str) -> ModelError {
         return ModelError::Unauthorized(message);
     }
     if says(&BUSY) || matches!(status, Some(408 | 409 | 429 | 502 | 503 | 504 | 529)) {
-        return ModelError::Busy { retry_after: wait(error, &said), message };
+        return ModelError::Busy { retry_after: retry_hint::in_error(error), message };
     }
     if says(&FAILED) || status.is_some_and(|status| status >= 500) {
         return ModelError::Broken(format!("the server says: {message}"));
@@ -116,42 +116,6 @@ fn kinds(error: &Value) -> String {
     let words = [&error["type"], &error["code"], &error["status"], &error["details"]["error_code"]];
     let words: Vec<&str> = words.into_iter().filter_map(Value::as_str).collect();
     words.join(" ").to_lowercase()
-}
-
-/// How long the server wants us to wait, if it says so in the error itself.
-fn wait(error: &Value, said: &str) -> Option<Duration> {
-    let told =
-        error["details"].as_array().into_iter().flatten().find_map(|detail| detail["retryDelay"].as_str());
-    if let Some(wait) = told.and_then(duration) {
-        return Some(wait);
-    }
-    let (_, after) = said.split_once("try again in ")?;
-    let end =
-        after.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.').unwrap_or(after.len());
-    duration(after[..end].trim_end_matches('.'))
-}
-
-/// `34.4s`, `120ms`, `1m30s`, `20`.
-fn duration(text: &str) -> Option<Duration> {
-    let mut seconds = 0.0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits =
-            rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
-        let number: f64 = rest[..digits].parse().ok()?;
-        let unit =
-            rest[digits..].find(|letter: char| letter.is_ascii_digit()).map_or(rest.len(), |at| digits + at);
-        seconds += number
-            * match &rest[digits..unit] {
-                "h" => 3600.0,
-                "m" => 60.0,
-                "" | "s" => 1.0,
-                "ms" => 0.001,
-                _ => return None,
-            };
-        rest = &rest[unit..];
-    }
-    Duration::try_from_secs_f64(seconds).ok().filter(|_| !text.is_empty())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::endpoint::{Api, Endpoint};
 use super::provider::HttpModel;
 use super::secret::Secret;
 use super::transport::{Network, Transport};
-use super::{Family, Reader, Target, errors};
+use super::{Family, Reader, Target, fault};
 use crate::model::{Chunk, Model as _, ModelError, Past, Request};
 use caret_protocol::content::{Block, Content, Reply};
 use caret_protocol::event::{DeltaKind, Mode};
@@ -67,8 +67,8 @@ impl Reader for WordsReader {
             return Ok(Vec::new());
         }
         let Ok(value) = serde_json::from_str::<Value>(data) else { return Ok(Vec::new()) };
-        if value.get("error").is_some() {
-            return Err(errors::reported(&value));
+        if let Some(error) = value.get("error") {
+            return Err(fault::fault(error, ""));
         }
         let Some(words) = value.pointer("/choices/0/delta/content").and_then(Value::as_str) else {
             return Ok(Vec::new());

@@ -11,10 +11,11 @@ use caret_engine::model::http::proxies::Proxies;
 use caret_engine::model::http::secret::Secret;
 use caret_engine::model::http::transport::{Certificates, Network};
 use serde_json::Value;
+use std::fmt;
 use std::path::PathBuf;
 
 /// What decides where a model is reached.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Sources {
     /// `providers` of the user's configuration; never of a project's.
     pub configured: Option<Value>,
@@ -32,6 +33,13 @@ pub struct Sources {
     pub insecure: bool,
     /// `--api-key`, or `--auth-token`.
     pub flag: Option<(Secret, &'static str)>,
+}
+
+impl fmt::Debug for Sources {
+    /// Nearly everything in here may hold a key.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Sources").field("key_file", &self.key_file).finish_non_exhaustive()
+    }
 }
 
 impl Sources {

@@ -63,7 +63,9 @@ pub(super) fn fault(error: &Value, model: &str) -> ModelError {
         return ModelError::TooLong(model.into());
     }
     if says(&NO_MONEY) || status == Some(402) {
-        return ModelError::Refused(format!("the account has no credit left: {message}"));
+        return ModelError::Refused(format!(
+            "the account has no credit left: {message}; add some or choose another model"
+        ));
     }
     if says(&SIGNED_OUT) || matches!(status, Some(401 | 403)) {
         return ModelError::Unauthorized(message);
@@ -75,7 +77,9 @@ pub(super) fn fault(error: &Value, model: &str) -> ModelError {
         return ModelError::Broken(format!("the server says: {message}"));
     }
     if says(&REFUSED) || status.is_some_and(|status| (400..500).contains(&status)) {
-        return ModelError::Refused(format!("the server refused the request: {message}"));
+        return ModelError::Refused(format!(
+            "the server refused the request: {message}; check the model's id and its options"
+        ));
     }
     ModelError::Broken(format!("the server says: {message}"))
 }
@@ -103,7 +107,7 @@ fn unwrapped(error: &Value) -> &Value {
 
 fn message(error: &Value) -> String {
     let text = error.as_str().or_else(|| error["message"].as_str()).filter(|text| !text.is_empty());
-    shown(&text.map_or_else(|| error.to_string(), str::to_owned))
+    shown(&text.map_or_else(|| error.to_string(), |text| text.trim().trim_end_matches('.').to_owned()))
 }
 
 fn status(error: &Value) -> Option<u64> {

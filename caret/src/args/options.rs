@@ -34,9 +34,9 @@ pub struct Options {
     #[arg(long, value_name = "token", hide = true)]
     pub auth_token: Option<String>,
 
-    /// Model to use, such as `openai/gpt-5[effort=high]`, `auto`, `offline` or `script:FILE`
+    /// Model to use, such as `auto`, `offline` or `openai/gpt-5`
     ///
-    /// `models` lists what there is. `auto` is the first provider with a key, then a configured local server, then
+    /// `models` lists what there is. Brackets hold parameters, as in `openai/gpt-5[effort=high]`. `auto` is the first provider with a key, then a configured local server, then
     /// the offline model. CARET_SCRIPT=FILE is the same as `--model script:FILE`.
     #[arg(long, value_name = "model")]
     pub model: Option<String>,

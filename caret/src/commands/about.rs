@@ -5,10 +5,11 @@
 
 use super::Call;
 use crate::args::values::Format;
+use crate::config::Config;
 use crate::environment::Environment;
 use crate::exit::{Exit, Failure};
 use crate::models::{self, ModelChoice};
-use crate::providers::Providers;
+use crate::providers::{Providers, Sources};
 use crate::settings::Settings;
 use crate::version;
 use serde_json::json;
@@ -67,8 +68,12 @@ fn model_name(settings: &Settings) -> String {
 
 /// Shows who is signed in, and which providers have a key from where.
 pub fn status(call: Call<'_>, format: Format) -> Result<Exit, Failure> {
-    let settings = call.settings()?;
-    let providers = Providers::new(&settings.sources)?;
+    // Also a machine without a home has an answer: then only the environment holds keys.
+    let sources = match call.settings() {
+        Ok(settings) => settings.sources,
+        Err(_) => Sources::new(&Config::default(), None, call.options, call.environment),
+    };
+    let providers = Providers::new(&sources)?;
     let keys: Vec<(&str, String)> = providers
         .all()
         .iter()

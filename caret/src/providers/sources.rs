@@ -98,3 +98,48 @@ impl Sources {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn the_network_is_what_environment_and_options_say() {
+        let variables = [
+            ("HTTPS_PROXY", "http://p:1"),
+            ("https_proxy", "http://p:2"),
+            ("ALL_PROXY", "socks5h://p:3"),
+            ("NO_PROXY", "a,b"),
+            ("SSL_CERT_FILE", "ca.pem"),
+        ];
+        let environment = Environment::made_up(&variables, Path::new("/cwd"));
+        let sources = Sources { environment, insecure: true, ..Sources::default() };
+        let expected = Network {
+            proxies: Proxies {
+                http: None,
+                https: Some("http://p:2".into()),
+                all: Some("socks5h://p:3".into()),
+                bypass: "a,b".into(),
+            },
+            ca_files: vec!["/cwd/ca.pem".into()],
+            certificates: Certificates::Unchecked,
+            user_agent: format!("caret/{}", crate::version::SEMANTIC),
+        };
+        assert_eq!(sources.network(), expected);
+    }
+
+    #[test]
+    fn keys_in_sources_are_never_printed() {
+        let environment = Environment::made_up(&[("OPENAI_API_KEY", "canary")], Path::new("/"));
+        let sources = Sources {
+            environment,
+            headers: vec!["x-key: canary".into()],
+            configured: Some(serde_json::json!({"x": {"key": "canary"}})),
+            endpoint: Some("http://u:canary@h".into()),
+            ..Sources::default()
+        };
+        assert!(!format!("{sources:?}").contains("canary"));
+        assert!(sources.is_any() && !Sources::default().is_any());
+    }
+}

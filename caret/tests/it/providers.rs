@@ -232,6 +232,29 @@ fn what_cannot_be_used_says_what_to_do() {
 }
 
 #[test]
+fn proxies_and_certificates_of_the_environment_are_used() {
+    let reason = |home: &Home, endpoint: &str| {
+        let words = ["models", "--format", "json", "--model", "m", "--endpoint", endpoint];
+        let models: Value = serde_json::from_str(&good(home.run(&words))).unwrap();
+        let rows = models["unreachable"].as_array().unwrap().clone();
+        let row = rows.into_iter().find(|row| row["provider"] == "endpoint").unwrap();
+        row["reason"].as_str().unwrap().to_owned()
+    };
+    let proxy = nobody();
+    let home = Home::new().with("HTTP_PROXY", &proxy);
+    let why = reason(&home, "http://model.invalid");
+    assert!(
+        why.contains(&format!("(through the proxy {proxy})")) && why.ends_with("check the proxy"),
+        "{why}"
+    );
+    let why = reason(&home.with("NO_PROXY", ".invalid"), "http://model.invalid");
+    assert!(!why.contains("proxy"), "{why}");
+    let home = Home::new().with("NODE_EXTRA_CA_CERTS", "/nowhere/ca.pem");
+    let why = reason(&home, &nobody());
+    assert!(why.starts_with("the certificate file /nowhere/ca.pem cannot be read"), "{why}");
+}
+
+#[test]
 fn keys_are_kept_after_their_provider_took_them_and_can_be_forgotten() {
     let server = Server::new(Api::Chat, &json!([[{"text": "Hello."}]]));
     let config = |base: &str| {

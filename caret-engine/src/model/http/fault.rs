@@ -161,18 +161,18 @@ mod tests {
             TooLong("small")
             Busy { retry_after: None, message: "Overloaded" }
             Busy { retry_after: None, message: "slow down" }
-            Busy { retry_after: Some(11.054s), message: "Rate limit reached. Please try again in 11.054s. Visit the page." }
+            Busy { retry_after: Some(11.054s), message: "Rate limit reached. Please try again in 11.054s. Visit the page" }
             Busy { retry_after: Some(34.4s), message: "quota" }
             Busy { retry_after: Some(90s), message: "try again in 1m30s" }
             Busy { retry_after: Some(120ms), message: "try again in 120ms" }
             Busy { retry_after: None, message: "Loading model" }
-            Refused("the account has no credit left: no money")
+            Refused("the account has no credit left: no money; add some or choose another model")
             Unauthorized("invalid x-api-key")
             Unauthorized("not here")
             Broken("the server says: Internal server error")
             Broken("the server says: does not parse")
-            Refused("the server refused the request: model: m")
-            Refused("the server refused the request: bad [31m thing")
+            Refused("the server refused the request: model: m; check the model's id and its options")
+            Refused("the server refused the request: bad [31m thing; check the model's id and its options")
             Busy { retry_after: None, message: "inside" }
             Broken("the server says: only words")
             Broken("the server says: {\"odd\":1}")"#]].assert_eq(&lines.join("\n"));

@@ -120,7 +120,7 @@ async fn an_answer_that_is_no_stream_is_named_and_quoted() {
             Refused("http://SERVER/v1/chat/completions answered with a web page where a stream of events was asked for; check the base address, and whether the network asks you to sign in: <!DOCTYPE html> <title>Sign in to the network</title>")
             Refused("http://SERVER/v1/chat/completions answered with a web page where a stream of events was asked for; check the base address, and whether the network asks you to sign in: <!DOCTYPE html> <title>Sign in to the network</title>")
             Refused("http://SERVER/v1/chat/completions answered with one JSON document where a stream of events was asked for; check the base address and that the server can stream: {\"id\":\"x\",\"choices\":[{\"message\":{\"content\":\"hi\"}}]}")
-            Refused("http://SERVER/v1/chat/completions: no such model [secret]; check the model's id and its options")
+            Refused("http://SERVER/v1/chat/completions: the server refused the request: no such model [secret]; check the model's id and its options")
             Busy { retry_after: None, message: "http://SERVER/v1/chat/completions: Rate limit; wait a little or choose another model" }
             Refused("http://SERVER/v1/chat/completions answered with gzip data that nobody asked for where a stream of events was asked for; check the base address and that the server can stream: garbage")
             Refused("http://SERVER/v1/chat/completions answered with application/octet-stream where a stream of events was asked for; check the base address and that the server can stream: binary ]0;title")

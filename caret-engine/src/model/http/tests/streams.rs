@@ -79,8 +79,8 @@ async fn an_error_inside_the_stream_is_placed_and_classed() {
     expect![[r#"
         "a" · Busy { retry_after: None, message: "http://SERVER/v1/chat/completions: Overloaded; wait a little or choose another model" }
         "a" · Busy { retry_after: Some(11.054s), message: "http://SERVER/v1/chat/completions: Please try again in 11.054s; wait a little or choose another model" }
-        "a" · Busy { retry_after: None, message: "http://SERVER/v1/chat/completions: bad call [secret]; wait a little or choose another model" }
-        "a" · Refused("http://SERVER/v1/chat/completions: unknown tool; check the model's id and its options")
+        "a" · Broken("http://SERVER/v1/chat/completions: the server says: bad call [secret]")
+        "a" · Refused("http://SERVER/v1/chat/completions: the server refused the request: unknown tool; check the model's id and its options")
         "a" · TooLong("m-1")
         "a" · Busy { retry_after: None, message: "http://SERVER/v1/chat/completions: bare; wait a little or choose another model" }
         "a" · Broken("http://SERVER/v1/chat/completions: the answer ended before its end marker")"#]].assert_eq(&said.join("\n"));

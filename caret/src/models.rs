@@ -1,7 +1,7 @@
 //! Which models there are, by the ids that `--model` takes.
 
 use crate::exit::{Exit, Failure};
-use crate::providers::choice::Auto;
+use crate::providers::choice::{Auto, OFFLINE};
 use crate::providers::keys::KeySource;
 use crate::providers::{Providers, Purpose, Served, Sources};
 
@@ -50,7 +50,7 @@ impl ModelChoice {
 }
 
 /// The model that needs nothing.
-pub const DEFAULT: &str = "offline";
+pub const DEFAULT: &str = OFFLINE;
 /// Whatever can be reached; what is used when nobody says otherwise. The rule is in `providers::choice`.
 pub const AUTO: &str = "auto";
 
@@ -75,7 +75,7 @@ pub fn choose(text: &str, sources: &Sources) -> Result<ModelChoice, Failure> {
         DEFAULT => Ok(offline(parameters)),
         AUTO if !sources.is_any() => Ok(offline(parameters)),
         AUTO => Ok(match Providers::new(sources)?.auto(&parameters) {
-            Auto::Model(served) => ModelChoice::Served(served),
+            Auto::Model(served) => ModelChoice::Served(*served),
             Auto::FirstOf(provider) => ModelChoice::FirstOf { provider, parameters },
             Auto::Offline => offline(parameters),
         }),

@@ -12,6 +12,8 @@ use super::{ENDPOINT, Provider, Providers, Purpose};
 use crate::exit::{Exit, Failure};
 use crate::near;
 
+/// The id of the model that needs nobody.
+pub const OFFLINE: &str = "offline";
 /// How many models a message names.
 const MOST_NAMED: usize = 40;
 /// The parameters that a model's id may carry.
@@ -34,7 +36,7 @@ pub struct Served {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Auto {
     /// This model.
-    Model(Served),
+    Model(Box<Served>),
     /// The first model that this provider lists.
     FirstOf(String),
     /// Nobody can be asked.
@@ -111,12 +113,12 @@ impl Providers {
     /// What `auto` means here; the rule is at the top of this file.
     pub fn auto(&self, parameters: &[(String, String)]) -> Auto {
         let first = |provider: &Provider| match provider.known().first() {
-            Some(facts) => Auto::Model(Served {
+            Some(facts) => Auto::Model(Box::new(Served {
                 provider: provider.name.clone(),
                 model: facts.id.clone(),
                 parameters: parameters.to_vec(),
                 seen: None,
-            }),
+            })),
             None => Auto::FirstOf(provider.name.clone()),
         };
         if let Some(endpoint) = self.get(ENDPOINT) {
@@ -135,7 +137,7 @@ impl Providers {
     /// The failure of an id that nobody knows, with what there is.
     pub fn cannot_use(&self, text: &str) -> Failure {
         let id = text.split('[').next().unwrap_or(text);
-        let mut available = vec![crate::models::DEFAULT.to_owned()];
+        let mut available = vec![OFFLINE.to_owned()];
         let mut known = available.clone();
         for provider in self.all() {
             let ids: Vec<String> =

@@ -5,7 +5,8 @@
 
 use super::builtin::Place;
 use super::facts::Facts;
-use super::{Provider, Providers, Purpose, Served, host};
+use super::provider::host;
+use super::{Provider, Providers, Purpose, Served};
 use crate::exit::{Exit, Failure};
 use caret_engine::model::http::models;
 use caret_engine::model::http::transport::Transport;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::environment::Environment;
 use choice::Auto;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 fn sources(variables: &[(&str, &str)], configured: Option<Value>) -> Sources {

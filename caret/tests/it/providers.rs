@@ -161,6 +161,32 @@ fn a_refused_key_is_told_with_its_source_and_never_shown() {
 }
 
 #[test]
+fn a_model_that_its_server_does_not_know_is_told_with_what_to_check() {
+    let server = Server::new(Api::Chat, &json!([[{"error": {"status": 404, "message": "no model m"}}]]));
+    let message =
+        bad(Home::new().run(&["-p", "--trust", "--endpoint", &server.address, "--model", "m", "hi"]));
+    let advice = "check the base address and the model's id; `caret models` lists what there is";
+    assert!(message.contains("404 Not Found: no model m") && message.contains(advice), "{message}");
+}
+
+#[test]
+fn keys_in_the_configuration_are_used_and_not_shown() {
+    let server = Server::new(Api::Chat, &json!([[{"text": "Hello."}]]));
+    let home = Home::new();
+    let config = json!({"version": 1, "providers": {"house": {"baseUrl": server.address, "key": CANARY,
+        "headers": {"cookie": CANARY}, "models": [{"id": "m"}]}}});
+    home.write(".caret/cli-config.json", &config.to_string());
+    assert_eq!(home.run(&["-p", "--trust", "hi"]).stdout, "Hello.\n");
+    assert_eq!(server.header(&server.calls()[0], "authorization"), Some(format!("Bearer {CANARY}")));
+    for words in
+        [&["config"][..], &["config", "get", "providers"], &["status"], &["doctor"], &["models"], &["about"]]
+    {
+        let ended = home.run(words);
+        assert!(!ended.stdout.contains(CANARY) && !ended.stderr.contains(CANARY), "{words:?} {ended:?}");
+    }
+}
+
+#[test]
 fn an_endpoint_without_a_model_takes_the_first_that_it_lists() {
     let server = Server::new(Api::Chat, &json!([[{"text": "Hello."}]]));
     let home = Home::new().with("CURSOR_API_ENDPOINT", &server.address);

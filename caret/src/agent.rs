@@ -1,7 +1,7 @@
 //! From settings to an agent that runs: the only place where the program puts the engine together.
 
 use crate::catalogue::Models;
-use crate::environment::Environment;
+use crate::environment::{self, Environment};
 use crate::exit::{Exit, Failure};
 use crate::front::print::{self, PrintFormat, PrintSettings};
 use crate::models::ModelChoice;
@@ -36,6 +36,7 @@ const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG"
 
 /// Runs a prompt, or a driver's conversation, in print mode.
 pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, Failure> {
+    environment::keep_to_itself();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -152,6 +152,14 @@ impl Environment {
     }
 }
 
+/// From now on no other program of the user, such as a command of the agent, can read this process's variables
+/// and memory, which may hold keys; root still can.
+pub fn keep_to_itself() {
+    #[cfg(target_os = "linux")]
+    // A kernel that does not know this leaves things as they were.
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).ok();
+}
+
 /// The arguments without the program's name; all must be text.
 pub fn arguments() -> Result<Vec<String>, Failure> {
     std::env::args_os().skip(1).enumerate().map(|(index, word)| as_text(index, word)).collect()

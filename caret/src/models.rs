@@ -1,9 +1,10 @@
 //! Which models there are, by the ids that `--model` takes.
 
 use crate::exit::{Exit, Failure};
-use crate::providers::choice::{Auto, OFFLINE};
+use crate::providers::choice::{Auto, OFFLINE, PARAMETERS};
 use crate::providers::keys::KeySource;
 use crate::providers::{Providers, Purpose, Served, Sources};
+use serde_json::Value;
 
 /// One model of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +84,18 @@ pub fn choose(text: &str, sources: &Sources) -> Result<ModelChoice, Failure> {
     }
 }
 
+/// An id with parameters as a file lists them, `[{"id": "effort", "value": "high"}]`; those that only the
+/// documented program knows are left out.
+pub fn with_parameters(id: &str, list: &Value) -> String {
+    let known = |entry: &Value| {
+        let (name, value) = (entry.get("id")?.as_str()?, entry.get("value")?);
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        PARAMETERS.contains(&name).then(|| format!("{name}={value}"))
+    };
+    let parameters: Vec<String> = list.as_array().into_iter().flatten().filter_map(known).collect();
+    if parameters.is_empty() { id.to_owned() } else { format!("{id}[{}]", parameters.join(",")) }
+}
+
 /// Whether an id that stands in a file can be used here: the documented program writes ids of its own there.
 pub fn is_usable(id: &str, sources: &Sources) -> bool {
     id == AUTO || choose(id, sources).is_ok_and(|choice| check_key(&choice, sources, "").is_ok())
@@ -135,6 +148,14 @@ mod tests {
         for wrong in ["no-such", "offline[effort", "offline[effort]", "", "script:"] {
             assert!(check(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn parameters_of_a_file_mean_the_same_as_brackets() {
+        let list = serde_json::json!([{"id": "effort", "value": "high"}, {"id": "odd", "value": 1},
+            {"id": "thinking", "value": true}]);
+        assert_eq!(with_parameters("m", &list), "m[effort=high,thinking=true]");
+        assert_eq!(with_parameters("m", &serde_json::json!([])), "m");
     }
 
     #[test]

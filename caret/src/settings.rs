@@ -214,6 +214,21 @@ impl Settings {
         self.configured_model().unwrap_or(models::AUTO)
     }
 
+    /// The same, with the parameters that stand beside it in the same file.
+    fn model_with_parameters(&self) -> String {
+        let chosen = self.chosen_model();
+        let named = self.config.text("selectedModel.modelId");
+        let listed = self.config.get("selectedModel.parameters");
+        match (named, listed) {
+            (Some((id, from)), Some((list, beside)))
+                if id == chosen && from == beside && !id.contains('[') =>
+            {
+                models::with_parameters(id, list)
+            }
+            _ => chosen.to_owned(),
+        }
+    }
+
     /// Whether somebody chose a model at all.
     pub fn is_model_chosen(&self) -> bool {
         self.configured_model().is_some()
@@ -249,7 +264,7 @@ impl RunSettings {
         common.overlay(options, environment);
         let input = options.input_format.unwrap_or_default();
         let prompt = make_prompt(input, words, environment)?;
-        let model = models::choose(common.chosen_model(), &common.sources)?;
+        let model = models::choose(&common.model_with_parameters(), &common.sources)?;
         models::check_key(&model, &common.sources, invoked.name())?;
         Ok(Self {
             prompt,

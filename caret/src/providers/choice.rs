@@ -17,7 +17,7 @@ pub const OFFLINE: &str = "offline";
 /// How many models a message names.
 const MOST_NAMED: usize = 40;
 /// The parameters that a model's id may carry.
-const PARAMETERS: [&str; 3] = ["effort", "thinking", "fast"];
+pub const PARAMETERS: [&str; 3] = ["effort", "thinking", "fast"];
 
 /// A model of a provider, as it was chosen.
 #[derive(Clone, Debug, PartialEq)]

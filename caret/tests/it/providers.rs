@@ -201,7 +201,8 @@ fn an_endpoint_without_a_model_takes_the_first_that_it_lists() {
 fn a_configured_provider_is_used_with_its_key_headers_and_facts() {
     let server = Server::new(Api::Messages, &json!([[{"text": "Hello."}]]));
     let home = Home::new().with("HOUSE_KEY", CANARY);
-    let config = json!({"version": 1, "providers": {"house": {"api": "messages", "baseUrl": server.address,
+    let config = json!({"version": 1, "selectedModel": {"modelId": "house/mine",
+        "parameters": [{"id": "effort", "value": "high"}]}, "providers": {"house": {"api": "messages", "baseUrl": server.address,
         "keyVariable": "HOUSE_KEY", "headers": {"x-house": "yes"}, "extraBody": {"top_k": 7},
         "models": [{"id": "mine", "name": "Mine", "maxOutput": 77}]}}});
     home.write(".caret/cli-config.json", &config.to_string());
@@ -215,6 +216,7 @@ fn a_configured_provider_is_used_with_its_key_headers_and_facts() {
         (&body["model"], &body["max_tokens"], &body["top_k"]),
         (&json!("mine"), &json!(77), &json!(7))
     );
+    assert_eq!(body["output_config"]["effort"], "high");
     assert_eq!(server.header(call, "x-house").as_deref(), Some("yes"));
     assert_no_canary(&home.path(""), &out);
     let models: Value = serde_json::from_str(&good(home.run(&["models", "--format", "json"]))).unwrap();

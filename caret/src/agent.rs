@@ -1,11 +1,12 @@
 //! From settings to an agent that runs: the only place where the program puts the engine together.
 
 use crate::catalogue::Models;
-use crate::environment::Environment;
+use crate::environment::{self, Environment};
 use crate::exit::{Exit, Failure};
 use crate::front::print::{self, PrintFormat, PrintSettings};
 use crate::models::ModelChoice;
 use crate::output::Output;
+use crate::providers::listing;
 use crate::settings::{RunSettings, Saving, SessionChoice};
 use crate::{args::values, chats, commands, config, version};
 use caret_engine::clock::SystemClock;
@@ -21,6 +22,7 @@ use caret_protocol::ids::SessionId;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::runtime::Runtime;
 
 /// The hidden command that a supervisor is started with.
 pub const SUPERVISE: &str = "__supervise";
@@ -34,6 +36,7 @@ const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG"
 
 /// Runs a prompt, or a driver's conversation, in print mode.
 pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, Failure> {
+    environment::keep_to_itself();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -41,7 +44,9 @@ pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, 
     let session = session(settings)?;
     let workspace = settings.common.workspace.clone();
     let outputs = Outputs::new(settings, environment);
-    let engine = engine(settings, environment, &outputs)?;
+    let models = Models::new(environment.folder().to_owned(), settings.common.sources.clone());
+    let choice = named(&runtime, &models, &settings.model)?;
+    let engine = engine(settings, models, &choice, &outputs)?;
     let open = Open { cwd: workspace.clone(), session, title: settings.title.clone() };
     let local = Arc::new(LocalWorkspace::new(workspace, supervisor(settings, environment)));
     let print_settings = print_settings(settings, environment);
@@ -78,7 +83,20 @@ fn session(settings: &RunSettings) -> Result<SessionId, Failure> {
     }
 }
 
-fn engine(settings: &RunSettings, environment: &Environment, outputs: &Outputs) -> Result<Engine, Failure> {
+/// The model by name: a provider whose models nobody has named is asked for them now.
+fn named(runtime: &Runtime, models: &Models, choice: &ModelChoice) -> Result<ModelChoice, Failure> {
+    let ModelChoice::FirstOf { provider, parameters } = choice else { return Ok(choice.clone()) };
+    let reach = models.reach()?;
+    let first = listing::first(&reach.providers, &reach.transport, provider, parameters.clone());
+    runtime.block_on(first).map(ModelChoice::Served)
+}
+
+fn engine(
+    settings: &RunSettings,
+    models: Models,
+    choice: &ModelChoice,
+    outputs: &Outputs,
+) -> Result<Engine, Failure> {
     let common = &settings.common;
     let store: Arc<dyn Store> = match settings.saving {
         Saving::OnDisk => Arc::new(chats::store(common)?),
@@ -89,9 +107,8 @@ fn engine(settings: &RunSettings, environment: &Environment, outputs: &Outputs) 
     for warning in warnings {
         output(settings).warn(&warning);
     }
-    let models = Models::new(environment.folder().to_owned());
-    let model = settings.model.id();
-    models.check(&settings.model)?;
+    let (models, model) = (models.with(choice), choice.id());
+    models.check(choice)?;
     Ok(Engine::new(EngineSettings {
         about: About { name: "caret".into(), version: version::DATE.into() },
         store,
@@ -194,14 +211,4 @@ fn keep_rule(settings: &RunSettings) -> Box<dyn Fn(&str) + Send + Sync> {
             output.warn(&format!("the rule {rule} holds for this run only: {problem}"));
         }
     })
-}
-
-impl ModelChoice {
-    /// The id that the engine's catalogue takes.
-    pub fn id(&self) -> String {
-        match self {
-            Self::Listed { id, .. } => id.clone(),
-            Self::Script(file) => format!("script:{file}"),
-        }
-    }
 }

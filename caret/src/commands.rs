@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod doctor;
 mod link;
+mod login;
 mod models;
 mod prompt;
 pub mod sessions;
@@ -66,6 +67,8 @@ pub fn run(call: Call<'_>, chosen: Chosen) -> Result<Exit, Failure> {
         Chosen::About(arguments) => about::run(call, arguments.format),
         Chosen::Status(arguments) => about::status(call, arguments.format),
         Chosen::Models(arguments) => models::run(call, arguments.format),
+        Chosen::Login(arguments) => login::login(call, &arguments),
+        Chosen::Logout(arguments) => login::logout(call, arguments.provider.as_deref()),
         Chosen::Doctor(arguments) => doctor::run(call, &arguments),
         Chosen::Config(arguments) => config::run(call, &arguments),
         Chosen::Trust(arguments) => trust::run(call, &arguments),
@@ -82,6 +85,14 @@ pub fn run(call: Call<'_>, chosen: Chosen) -> Result<Exit, Failure> {
         Chosen::Fork(arguments) => sessions::fork(call, &arguments.id),
         Chosen::Search(arguments) => sessions::search(call, &arguments),
     }
+}
+
+/// A runtime for a command that asks servers.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Fault, format!("the runtime cannot be started: {error}")))
 }
 
 /// Milliseconds since 1970.

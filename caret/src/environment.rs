@@ -9,11 +9,13 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the machine says about itself.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    variables: HashMap<OsString, OsString>,
+    /// Shared, as what is told further down is a copy.
+    variables: Arc<HashMap<OsString, OsString>>,
     /// The current folder; absent when it was deleted under us.
     pub folder: Option<PathBuf>,
     /// Where the program file is.
@@ -45,7 +47,7 @@ impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
     pub fn of_this_machine() -> Self {
         Self {
-            variables: std::env::vars_os().collect(),
+            variables: Arc::new(std::env::vars_os().collect()),
             folder: std::env::current_dir().ok(),
             executable: std::env::current_exe().ok(),
             stdin: stdin_kind(),
@@ -58,7 +60,7 @@ impl Environment {
     #[cfg(test)]
     pub fn made_up(variables: &[(&str, &str)], folder: &Path) -> Self {
         Self {
-            variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            variables: Arc::new(variables.iter().map(|(name, value)| (name.into(), value.into())).collect()),
             folder: Some(folder.to_owned()),
             ..Self::default()
         }
@@ -148,6 +150,14 @@ impl Environment {
         texts.sort();
         texts
     }
+}
+
+/// From now on no other program of the user, such as a command of the agent, can read this process's variables
+/// and memory, which may hold keys; root still can.
+pub fn keep_to_itself() {
+    #[cfg(target_os = "linux")]
+    // A kernel that does not know this leaves things as they were.
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).ok();
 }
 
 /// The arguments without the program's name; all must be text.

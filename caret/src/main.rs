@@ -18,6 +18,7 @@ mod models;
 mod near;
 mod output;
 mod prompt;
+mod providers;
 mod roots;
 mod settings;
 mod trust;

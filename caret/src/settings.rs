@@ -14,6 +14,7 @@ use crate::config::{Config, Origin, ProjectTrust, Rule, UserFile};
 use crate::environment::{Environment, Stdin};
 use crate::exit::{Exit, ExitStyle, Failure};
 use crate::models::{self, ModelChoice};
+use crate::providers::Sources;
 use crate::roots::{Invoked, Roots};
 use crate::{prompt, trust};
 use caret_protocol::event::Mode;
@@ -38,6 +39,8 @@ pub struct Settings {
     pub time_zone: String,
     /// What the files say.
     pub config: Config,
+    /// What decides where models are reached.
+    pub sources: Sources,
 }
 
 /// What a run of the agent knows.
@@ -151,7 +154,7 @@ impl Settings {
             _ => ProjectTrust::Untrusted,
         };
         settings.config.add_project(&settings.workspace, trust);
-        overlay(&mut settings.config, options, environment);
+        settings.overlay(options, environment);
         Ok(settings)
     }
 
@@ -173,7 +176,24 @@ impl Settings {
             home: environment.home(),
             time_zone: environment.time_zone(),
             config: Config::default(),
+            sources: Sources::default(),
         })
+    }
+
+    /// Puts what environment and command line say on top of the configuration.
+    fn overlay(&mut self, options: &Options, environment: &Environment) {
+        let config = &mut self.config;
+        if let Some(script) = environment.text("CARET_SCRIPT") {
+            let origin = Origin::Environment("CARET_SCRIPT");
+            config.add_value(origin, "selectedModel.modelId", &format!("script:{script}"));
+        }
+        if let Some(model) = &options.model {
+            config.add_value(Origin::Flag("--model"), "selectedModel.modelId", model);
+        }
+        if options.force {
+            config.add_value(Origin::Flag("--force"), "approvalMode", "unrestricted");
+        }
+        self.sources = Sources::new(config, self.roots.as_ref(), options, environment);
     }
 
     /// The folders of the user, which only a run that keeps nothing can do without.
@@ -191,7 +211,22 @@ impl Settings {
 
     /// The model that a run would use, as it was chosen.
     pub fn chosen_model(&self) -> &str {
-        self.configured_model().unwrap_or(models::DEFAULT)
+        self.configured_model().unwrap_or(models::AUTO)
+    }
+
+    /// The same, with the parameters that stand beside it in the same file.
+    fn model_with_parameters(&self) -> String {
+        let chosen = self.chosen_model();
+        let named = self.config.text("selectedModel.modelId");
+        let listed = self.config.get("selectedModel.parameters");
+        match (named, listed) {
+            (Some((id, from)), Some((list, beside)))
+                if id == chosen && from == beside && !id.contains('[') =>
+            {
+                models::with_parameters(id, list)
+            }
+            _ => chosen.to_owned(),
+        }
     }
 
     /// Whether somebody chose a model at all.
@@ -205,7 +240,7 @@ impl Settings {
         let (id, origin) = configured.filter(|(_, origin)| **origin != Origin::Default)?;
         // A model that the documented program wrote into the shared file is not a choice for this one.
         let is_typed = matches!(origin, Origin::Environment(_) | Origin::Flag(_));
-        (is_typed || models::choose(id, &models::list()).is_ok()).then_some(id)
+        (is_typed || models::is_usable(id, &self.sources)).then_some(id)
     }
 }
 
@@ -226,16 +261,16 @@ impl RunSettings {
         let file = if options.no_save { UserFile::Leave } else { UserFile::Make };
         common.config = Config::of_user(common.roots.as_ref(), file);
         common.config.add_project(&common.workspace, ProjectTrust::Trusted);
-        overlay(&mut common.config, options, environment);
+        common.overlay(options, environment);
         let input = options.input_format.unwrap_or_default();
         let prompt = make_prompt(input, words, environment)?;
-        let model = models::choose(common.chosen_model(), &models::list())?;
+        let model = models::choose(&common.model_with_parameters(), &common.sources)?;
+        models::check_key(&model, &common.sources, invoked.name())?;
         Ok(Self {
             prompt,
             additional,
             output: output_settings(options, environment),
             input,
-            model,
             mode: mode(options),
             force: may_force(&mut common.config),
             allow: common.config.rules("allow"),
@@ -246,7 +281,8 @@ impl RunSettings {
             session,
             title: options.name.clone(),
             saving: if options.no_save { Saving::Nothing } else { Saving::OnDisk },
-            credential: credential(options, environment),
+            credential: credential(options, environment, &model, &common.sources),
+            model,
             common,
         })
     }
@@ -262,20 +298,6 @@ pub fn exit_style(options: &Options, environment: &Environment) -> ExitStyle {
     match (options.exit_codes, environment.text("CARET_EXIT_CODES")) {
         (Some(ExitCodes::Detailed), _) | (None, Some("detailed")) => ExitStyle::Detailed,
         _ => ExitStyle::Plain,
-    }
-}
-
-/// What environment and command line say, as the topmost layers of the configuration.
-fn overlay(config: &mut Config, options: &Options, environment: &Environment) {
-    if let Some(script) = environment.text("CARET_SCRIPT") {
-        let origin = Origin::Environment("CARET_SCRIPT");
-        config.add_value(origin, "selectedModel.modelId", &format!("script:{script}"));
-    }
-    if let Some(model) = &options.model {
-        config.add_value(Origin::Flag("--model"), "selectedModel.modelId", model);
-    }
-    if options.force {
-        config.add_value(Origin::Flag("--force"), "approvalMode", "unrestricted");
     }
 }
 
@@ -372,10 +394,16 @@ fn limits(options: &Options) -> Limits {
     }
 }
 
-fn credential(options: &Options, environment: &Environment) -> Credential {
+fn credential(
+    options: &Options,
+    environment: &Environment,
+    model: &ModelChoice,
+    sources: &Sources,
+) -> Credential {
     let from_flags = options.api_key.is_some() || options.auth_token.is_some();
     let from_environment =
         ["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"].iter().any(|name| environment.text(name).is_some());
+    let from_environment = from_environment || models::has_key_in_environment(model, sources);
     match (from_flags, from_environment) {
         (true, _) => Credential::Flag,
         (false, true) => Credential::Environment,

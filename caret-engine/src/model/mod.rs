@@ -3,6 +3,7 @@
 //! A model is a pure translation of a request into a stream of chunks. Putting a reply together is the
 //! provider's work, so the loop never sees half a tool call.
 
+pub mod http;
 pub mod offline;
 pub mod scripted;
 

@@ -19,6 +19,10 @@ pub enum Chosen {
     Status(Formatted),
     /// `models`.
     Models(Formatted),
+    /// `login`.
+    Login(Login),
+    /// `logout`.
+    Logout(Logout),
     /// `doctor`.
     Doctor(Doctor),
     /// `config`.
@@ -69,6 +73,28 @@ pub struct Formatted {
     /// Output format: text or json (default: text)
     #[arg(long, value_name = "format", default_value = "text", hide_default_value = true)]
     pub format: Format,
+}
+
+/// `login`.
+#[derive(Args, Clone, Debug)]
+pub struct Login {
+    /// The provider that the key is for, such as openai or anthropic
+    #[arg(value_name = "provider")]
+    pub provider: Option<String>,
+    /// Read the key from stdin (`-`) instead of asking for it
+    #[arg(long, value_name = "-")]
+    pub with_key: Option<String>,
+    /// Keep the key without trying it
+    #[arg(long)]
+    pub no_check: bool,
+}
+
+/// `logout`.
+#[derive(Args, Clone, Debug)]
+pub struct Logout {
+    /// The provider whose key is forgotten (default: all)
+    #[arg(value_name = "provider")]
+    pub provider: Option<String>,
 }
 
 /// `doctor`.
@@ -299,6 +325,8 @@ fn agent_rows() -> Vec<Row> {
         row!("rm", "Remove chat sessions", Remove(Remove), Yes),
         row!("search", "Search titles and messages of chat sessions", Search(Search), Yes),
         row!("models", "List the models", Models(Formatted), Yes),
+        row!("login", "Keep the key of a model provider", Login(Login), Yes),
+        row!("logout", "Forget kept keys", Logout(Logout), Yes),
         row!("status" | "whoami", "View authentication status", Status(Formatted), Yes),
         row!("about", "Show version and environment", About(Formatted), Yes),
     ]
@@ -329,9 +357,7 @@ fn machine_rows() -> Vec<Row> {
 }
 
 /// Commands of the documented surface that later versions bring.
-const LATER: [&str; 12] = [
-    "login",
-    "logout",
+const LATER: [&str; 10] = [
     "mcp",
     "acp",
     "sandbox",

@@ -9,6 +9,7 @@ use std::time::Duration;
 const RUN: &str = "Output options (print mode only)";
 const CHAT: &str = "Chat options";
 const LIMIT: &str = "Limits";
+const NETWORK: &str = "Model servers";
 const LATER: &str = "Options of later versions";
 
 /// Everything that can be typed before, between and after the words of a prompt.
@@ -33,9 +34,10 @@ pub struct Options {
     #[arg(long, value_name = "token", hide = true)]
     pub auth_token: Option<String>,
 
-    /// Model to use, such as `offline` or `script:FILE`
+    /// Model to use, such as `auto`, `offline` or `openai/gpt-5`
     ///
-    /// `models` lists what there is. CARET_SCRIPT=FILE is the same as `--model script:FILE`.
+    /// `models` lists what there is. Brackets hold parameters, as in `openai/gpt-5[effort=high]`. `auto` is the first provider with a key, then a configured local server, then
+    /// the offline model. CARET_SCRIPT=FILE is the same as `--model script:FILE`.
     #[arg(long, value_name = "model")]
     pub model: Option<String>,
 
@@ -145,6 +147,24 @@ pub struct Options {
     #[arg(long, value_name = "usd", value_parser = values::money, hide = true, help_heading = LIMIT)]
     pub max_cost: Option<f64>,
 
+    /// Base address of a model server (or use the CURSOR_API_ENDPOINT env var)
+    ///
+    /// Every model id then is one of that server; without --model it is the first that the server lists.
+    #[arg(short, long, value_name = "url", hide_short_help = true, help_heading = NETWORK)]
+    pub endpoint: Option<String>,
+
+    /// What the server of --endpoint speaks: chat, responses, messages or gemini
+    #[arg(long, value_name = "format", hide = true, help_heading = NETWORK)]
+    pub api: Option<String>,
+
+    /// Do not verify TLS certificates
+    #[arg(short = 'k', long, hide_short_help = true, help_heading = NETWORK)]
+    pub insecure: bool,
+
+    /// Extra request header; can be given several times
+    #[arg(short = 'H', long, value_name = "Name: Value", hide_short_help = true, help_heading = NETWORK)]
+    pub header: Vec<String>,
+
     #[command(flatten)]
     pub later: LaterOptions,
 }
@@ -153,15 +173,6 @@ pub struct Options {
 /// is told the truth instead of being misunderstood.
 #[derive(clap::Args, Clone, Debug)]
 pub struct LaterOptions {
-    /// API base address (or use the CURSOR_API_ENDPOINT env var)
-    #[arg(short, long, value_name = "url", hide_short_help = true, help_heading = LATER)]
-    pub endpoint: Option<String>,
-    /// Do not verify TLS certificates
-    #[arg(short = 'k', long, hide_short_help = true, help_heading = LATER)]
-    pub insecure: bool,
-    /// Extra request header; can be given several times
-    #[arg(short = 'H', long, value_name = "Name: Value", hide_short_help = true, help_heading = LATER)]
-    pub header: Vec<String>,
     /// Let a classifier decide what is not allow-listed
     #[arg(long, hide_short_help = true, help_heading = LATER)]
     pub auto_review: bool,
@@ -215,9 +226,6 @@ impl LaterOptions {
         let used = [
             (self.browser, "--browser: browser automation is not available in this version"),
             (self.sandbox.is_some(), "--sandbox: the sandbox is not available in this version"),
-            (self.endpoint.is_some(), "--endpoint: the models of this version make no requests"),
-            (self.insecure, "--insecure: the models of this version make no requests"),
-            (!self.header.is_empty(), "--header: the models of this version make no requests"),
         ];
         used.into_iter().filter_map(|(given, text)| given.then_some(text)).collect()
     }

@@ -68,7 +68,7 @@ fn wrong_options_get_the_documented_words() {
 
 #[test]
 fn commands_of_later_versions_are_named_and_not_run() {
-    for name in ["login", "logout", "mcp", "acp", "sandbox", "generate-rule", "rule", "worker", "plugin"] {
+    for name in ["mcp", "acp", "sandbox", "generate-rule", "rule", "worker", "plugin"] {
         check(
             &[name, "--what", "ever"],
             &format!("error: not available in this version: the command '{name}'"),

@@ -5,17 +5,19 @@
 
 use super::Call;
 use crate::args::values::Format;
+use crate::config::Config;
 use crate::environment::Environment;
 use crate::exit::{Exit, Failure};
-use crate::{models, version};
+use crate::models::{self, ModelChoice};
+use crate::providers::{Providers, Sources};
+use crate::settings::Settings;
+use crate::version;
 use serde_json::json;
 
 /// Shows version and environment.
 pub fn run(call: Call<'_>, format: Format) -> Result<Exit, Failure> {
     let settings = call.settings()?;
-    let chosen = settings.chosen_model();
-    let list = models::list();
-    let model = list.iter().find(|model| model.id == chosen).map_or(chosen, |model| &model.name);
+    let model = &model_name(&settings);
     let email = email(call.environment);
     let shell = shell(call.environment);
     let terminal = call.environment.text("TERM_PROGRAM").or_else(|| call.environment.text("TERM"));
@@ -39,7 +41,7 @@ pub fn run(call: Call<'_>, format: Format) -> Result<Exit, Failure> {
             let rows = [
                 ("CLI Version", version::DATE),
                 ("Version", version::SEMANTIC),
-                ("Model", model),
+                ("Model", model.as_str()),
                 ("OS", system.as_str()),
                 ("Terminal", terminal),
                 ("Shell", shell),
@@ -52,17 +54,46 @@ pub fn run(call: Call<'_>, format: Format) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Shows who is signed in.
+/// The name of the model that a run would use.
+fn model_name(settings: &Settings) -> String {
+    let chosen = settings.chosen_model();
+    match models::choose(chosen, &settings.sources) {
+        Ok(ModelChoice::Listed { id, .. }) => {
+            models::list().into_iter().find(|model| model.id == id).map_or(id, |model| model.name)
+        }
+        Ok(choice @ ModelChoice::Served(_)) => choice.id(),
+        _ => chosen.to_owned(),
+    }
+}
+
+/// Shows who is signed in, and which providers have a key from where.
 pub fn status(call: Call<'_>, format: Format) -> Result<Exit, Failure> {
+    // Also a machine without a home has an answer: then only the environment holds keys.
+    let sources = match call.settings() {
+        Ok(settings) => settings.sources,
+        Err(_) => Sources::new(&Config::default(), None, call.options, call.environment),
+    };
+    let providers = Providers::new(&sources)?;
+    let keys: Vec<(&str, String)> = providers
+        .all()
+        .iter()
+        .filter_map(|provider| Some((provider.name.as_str(), provider.key.as_ref()?.source.to_string())))
+        .collect();
     let email = email(call.environment);
     match format {
-        Format::Text => call.output.line(&format!("✓ Logged in as {email}"))?,
+        Format::Text => {
+            let rows: String =
+                keys.iter().map(|(name, source)| format!("{name}: key from {source}\n")).collect();
+            call.output.write(&format!("✓ Logged in as {email}\n{rows}"))?;
+        }
         Format::Json => call.output.json(&json!({
             "status": "authenticated",
             "isAuthenticated": true,
             "hasAccessToken": false,
             "hasRefreshToken": false,
             "userInfo": { "email": email, "userId": rustix::process::getuid().as_raw() },
+            "providers": keys.iter().map(|(name, source)| json!({ "provider": name, "keySource": source }))
+                .collect::<Vec<_>>(),
         }))?,
     }
     Ok(Exit::Success)

@@ -90,8 +90,9 @@ fn origins(setting: &Setting) -> String {
 /// A value, unless its name says that it is a secret.
 fn shown(setting: &Setting) -> Value {
     let key = setting.key.to_lowercase();
-    let is_secret =
-        ["key", "token", "secret", "passw", "credential", "authinfo"].iter().any(|word| key.contains(word));
+    let is_secret = ["key", "token", "secret", "passw", "credential", "authinfo", "headers"]
+        .iter()
+        .any(|word| key.contains(word));
     match (&setting.value, is_secret) {
         (Value::String(_), true) => json!("(hidden)"),
         (value, _) => value.clone(),

@@ -6,7 +6,9 @@
 use super::{Call, update};
 use crate::args::commands::Doctor;
 use crate::exit::{Exit, Failure};
+use crate::models::{self, ModelChoice};
 use crate::output::harmless;
+use crate::providers::Providers;
 use crate::settings::Settings;
 use crate::trust::Standing;
 use crate::version;
@@ -117,20 +119,48 @@ fn of_settings(call: Call<'_>, settings: &Settings) -> Vec<Check> {
         [] => Check::good("config", "all files can be read"),
         warnings => Check::bad("config", harmless(&warnings.join("; ")), "mend or remove the file"),
     });
-    let model = settings.chosen_model();
-    checks.push(Check::good("model", format!("{} (needs no account)", harmless(model))));
-    let has_key =
-        ["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"].iter().any(|name| call.environment.text(name).is_some());
-    checks.push(Check::good(
-        "credentials",
-        if has_key { "a key is set (not shown)" } else { "none, and none needed" },
-    ));
+    checks.extend(models_and_keys(call, settings));
     checks.push(Check::remark(
         "sandbox",
         "not available in this version",
         "commands are guarded by permissions only",
     ));
     checks
+}
+
+fn models_and_keys(call: Call<'_>, settings: &Settings) -> Vec<Check> {
+    let bad = |name, failure: Failure| match failure {
+        Failure::Told { message, .. } => {
+            Check::bad(name, harmless(message.trim_start_matches("error: ")), "see the message")
+        }
+        Failure::NobodyReads => Check::good(name, "not looked at"),
+    };
+    let chosen = models::choose(settings.chosen_model(), &settings.sources).and_then(|choice| {
+        models::check_key(&choice, &settings.sources, call.invoked.name())?;
+        Ok(match choice {
+            ModelChoice::Listed { id, .. } => format!("{id} (needs no account)"),
+            ModelChoice::FirstOf { provider, .. } => format!("the first that {provider} lists"),
+            other => other.id(),
+        })
+    });
+    let model = chosen.map_or_else(|failure| bad("model", failure), |id| Check::good("model", harmless(&id)));
+    let keys = Providers::new(&settings.sources).map(|providers| {
+        let general = ["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"].into_iter();
+        let general = general.filter(|name| call.environment.text(name).is_some()).map(str::to_owned);
+        let own = providers
+            .all()
+            .iter()
+            .filter_map(|provider| Some(format!("{} from {}", provider.name, provider.key.as_ref()?.source)));
+        own.chain(general).collect::<Vec<_>>().join(", ")
+    });
+    let keys = keys.map_or_else(
+        |failure| bad("credentials", failure),
+        |keys| match keys.is_empty() {
+            true => Check::good("credentials", "none; the offline model needs none"),
+            false => Check::good("credentials", format!("{} (not shown)", harmless(&keys))),
+        },
+    );
+    vec![model, keys]
 }
 
 fn writable(name: &'static str, folder: &Path) -> Check {

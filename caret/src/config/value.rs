@@ -49,7 +49,7 @@ pub fn defaults() -> Layer {
         "notifications": true,
         "hints": true,
         "maxMode": false,
-        "model": { "modelId": "offline" },
+        "model": { "modelId": "auto" },
     })) {
         values.insert(key, value);
     }

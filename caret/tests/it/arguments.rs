@@ -37,7 +37,7 @@ fn wrong_usage_is_told_on_stderr_and_ends_with_1_or_64() {
 fn features_of_later_versions_say_so() {
     let home = Home::new();
     for words in
-        [&["mcp", "list"][..], &["login"], &["-p", "--cloud", "hi"], &["-p", "-w", "x", "hi"], &["acp"]]
+        [&["mcp", "list"][..], &["rule"], &["-p", "--cloud", "hi"], &["-p", "-w", "x", "hi"], &["acp"]]
     {
         let message = bad(home.run(words));
         assert!(message.starts_with("error: not available in this version: the "), "{message}");

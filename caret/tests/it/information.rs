@@ -54,10 +54,13 @@ fn models_are_one_line_each() {
     );
     assert_eq!(good(home.run(&["--list-models"])), text);
     let json = good(home.run(&["models", "--format", "json", "--model", "script:x.toml"]));
-    let expected = r#"{"models":[{"id":"offline","name":"Offline (built in)","current":false,"default":true}],"current":"script:x.toml"}"#;
-    assert_eq!(json, format!("{expected}\n"));
-    let message = "Cannot use this model: gpt-5. Available models: offline\n";
-    assert_eq!(bad(home.run(&["-p", "-f", "--model", "gpt-5", "hi"])), message);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let expected = serde_json::json!(
+        {"id": "offline", "name": "Offline (built in)", "current": false, "default": true, "provider": "caret"}
+    );
+    assert_eq!((&json["models"][0], &json["current"]), (&expected, &"script:x.toml".into()));
+    let message = "Cannot use this model: no-such-model. Available models: offline\n";
+    assert_eq!(bad(home.run(&["-p", "-f", "--model", "no-such-model", "hi"])), message);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod formats;
 mod information;
 mod many;
 mod program;
+mod providers;
 mod running;
 mod shell_integration;
 mod signals;

@@ -158,7 +158,7 @@ impl TryFrom<Entry> for Emit {
             return Ok(Self::TextRepeat { text: Template::new(text)?, times });
         }
         if let Some(name) = entry.call {
-            return call(name, entry.id, entry.input, entry.malformed).map(Self::Call);
+            return call(name, entry.id, entry.input, entry.malformed, entry.chunk).map(Self::Call);
         }
         if let Some(milliseconds) = entry.delay_ms.or(entry.hang_ms) {
             return Ok(Self::Delay { milliseconds });
@@ -177,7 +177,7 @@ impl TryFrom<Entry> for Emit {
         }
         Ok(match entry.cut {
             Some(true) => Self::Fault { fault: Fault::Cut, times },
-            Some(false) | None => Self::Raw,
+            Some(false) | None => Self::Raw(entry.raw.unwrap_or_default()),
         })
     }
 }
@@ -187,6 +187,7 @@ fn call(
     id: Option<String>,
     input: Option<Value>,
     malformed: Option<String>,
+    chunk: Option<usize>,
 ) -> Result<Call, String> {
     if name.trim().is_empty() {
         return Err("a call needs the name of a tool".into());
@@ -202,5 +203,5 @@ fn call(
         return Err("`input` must be a table".into());
     }
     fill::check(&input)?;
-    Ok(Call { name, id, input, malformed })
+    Ok(Call { name, id, input, malformed, chunk })
 }

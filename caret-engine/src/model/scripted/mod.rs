@@ -16,6 +16,7 @@
 //!
 //! Invariant: no code in scripts, and the same script with the same requests gives the same replies.
 
+mod asked;
 mod entry;
 mod fill;
 mod names;
@@ -24,16 +25,18 @@ mod script;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use asked::{Asked, is_call};
+pub(crate) use play::Piece;
+pub(crate) use script::Fault;
 pub use script::{Outline, ScriptError, SourceName, check};
 
 use super::offline::Offline;
 use super::{Chunk, Model, ModelError, Request};
 use crate::mutex::lock;
 use caret_protocol::event::DeltaKind;
-use caret_protocol::transcript::Message;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use play::{Piece, Showing};
+use play::Showing;
 use script::{AtEnd, Emit, Script, Turn};
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -74,10 +77,29 @@ impl Scripted {
         Ok(Self { id, script, place: Mutex::default(), offline: Offline::default() })
     }
 
+    /// The name that the script gives to its model.
+    pub(crate) fn model_name(&self) -> &str {
+        &self.script.model
+    }
+
+    /// The pieces of the answer to a request; the last is a failure or the whole reply. `None` when the script
+    /// is over and wants the offline model to go on.
+    pub(crate) fn answer(&self, asked: &dyn Asked) -> Option<Vec<Piece>> {
+        Some(match self.take(asked) {
+            Taken::Turn(turn, showing) => play::play(turn, showing, asked),
+            Taken::Offline => return None,
+            Taken::Nothing => {
+                let turns = self.script.turns.len();
+                vec![Piece::Fail(ModelError::Refused(format!(
+                    "script_mismatch: the script is at its end after {turns} turns; add turns or set `at_end`"
+                )))]
+            }
+        })
+    }
+
     /// Takes the turn for a request and moves on.
-    fn take(&self, request: &Request<'_>) -> Taken<'_> {
-        let user = play::newest_user(request);
-        let fresh = matches!(request.messages.last(), Some(Message::User { .. }));
+    fn take(&self, asked: &dyn Asked) -> Taken<'_> {
+        let (user, fresh) = (asked.user(), asked.is_fresh());
         let mut place = lock(&self.place);
         for _ in 0..2 {
             if let Some(at) = self.next(place.turn, place.rounds + place.tries > 0, fresh, &user) {
@@ -143,17 +165,10 @@ impl Model for Scripted {
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ModelError>> {
-        let pieces = match self.take(&request) {
-            Taken::Turn(turn, showing) => play::play(turn, showing, &request),
-            Taken::Offline => return self.offline.stream(request),
-            Taken::Nothing => {
-                let turns = self.script.turns.len();
-                vec![Piece::Fail(ModelError::Refused(format!(
-                    "script_mismatch: the script is at its end after {turns} turns; add turns or set `at_end`"
-                )))]
-            }
-        };
-        stream::unfold(VecDeque::from(pieces), next_chunk).boxed()
+        match self.answer(&request) {
+            Some(pieces) => stream::unfold(VecDeque::from(pieces), next_chunk).boxed(),
+            None => self.offline.stream(request),
+        }
     }
 }
 
@@ -165,12 +180,15 @@ async fn next_chunk(mut pieces: VecDeque<Piece>) -> Option<(Result<Chunk, ModelE
                 tokio::time::sleep(time).await;
                 continue;
             }
-            Piece::Deltas { times: 0, .. } => continue,
-            Piece::Deltas { text, times } => {
-                pieces.push_front(Piece::Deltas { text: text.clone(), times: times - 1 });
+            // Calls come with the whole reply, and there is no wire.
+            Piece::Texts { times: 0, .. } | Piece::Call { .. } | Piece::Raw(_) => continue,
+            Piece::Texts { text, times } => {
+                pieces.push_front(Piece::Texts { text: text.clone(), times: times - 1 });
                 Ok(Chunk::Delta(DeltaKind::Text, text))
             }
-            Piece::Delta(kind, text) => Ok(Chunk::Delta(kind, text)),
+            Piece::Text(text) => Ok(Chunk::Delta(DeltaKind::Text, text)),
+            Piece::Thinking { text, .. } => Ok(Chunk::Delta(DeltaKind::Thinking, text)),
+            Piece::Fault(fault) => Err(fault.error()),
             Piece::Fail(error) => Err(error),
             Piece::Done(reply) => Ok(Chunk::Done(reply)),
         };

@@ -1,7 +1,5 @@
 //! Tool names in scripts: any case, and the names that other agents use.
 
-use crate::tools::ToolSpec;
-
 const ALIASES: &[(&str, &str)] = &[
     ("readfile", "read"),
     ("cat", "read"),
@@ -30,15 +28,15 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// The offered name that `written` means; unknown names stay as they are.
-pub(super) fn offered(written: &str, tools: &[ToolSpec]) -> String {
-    if tools.iter().any(|tool| tool.name == written) {
+pub(super) fn offered(written: &str, tools: &[&str]) -> String {
+    if tools.contains(&written) {
         return written.to_owned();
     }
     let plain = plain(written);
     let alias = ALIASES.iter().find(|(alias, _)| *alias == plain).map(|(_, name)| *name);
-    let named = |name: &str| tools.iter().find(|tool| self::plain(tool.name) == name);
+    let named = |name: &str| tools.iter().find(|tool| self::plain(tool) == name);
     match named(&plain).or_else(|| alias.and_then(named)) {
-        Some(tool) => tool.name.to_owned(),
+        Some(tool) => (*tool).to_owned(),
         None => written.to_owned(),
     }
 }

@@ -3,25 +3,33 @@
 //! Invariant: playing needs no clock and keeps nothing; which turn, which try and which repetition it is
 //! come from the caller.
 
+use super::asked::Asked;
 use super::fill::{self, Values};
 use super::script::{Call, Emit, Fault, Turn};
-use crate::model::{ModelError, Request};
-use caret_protocol::content::{Block, Content, Reply, Stop, ToolCall, Usage, plain};
-use caret_protocol::event::DeltaKind;
-use caret_protocol::transcript::Message;
+use crate::model::ModelError;
+use caret_protocol::content::{Block, Reply, Stop, ToolCall, Usage};
 use std::time::Duration;
 
 /// A piece of a reply that is being played.
 #[derive(Clone, Debug)]
-pub(super) enum Piece {
-    Delta(DeltaKind, String),
+pub(crate) enum Piece {
+    /// Thoughts, with what signs them.
+    Thinking { text: String, signature: Option<String> },
+    /// Words.
+    Text(String),
     /// The same words again and again.
-    Deltas {
-        text: String,
-        times: u32,
-    },
+    Texts { text: String, times: u32 },
+    /// A call, and in how large parts its arguments go over a wire.
+    Call { call: ToolCall, chunk: Option<usize> },
+    /// Bytes that only a wire has.
+    Raw(String),
+    /// Nothing for a while.
     Wait(Duration),
+    /// It goes wrong as the script says.
+    Fault(Fault),
+    /// The request and the script do not fit.
     Fail(ModelError),
+    /// The whole reply.
     Done(Reply),
 }
 
@@ -39,16 +47,16 @@ pub(super) struct Showing {
 }
 
 /// The pieces of `turn` for `request`; the last is a failure or the reply.
-pub(super) fn play(turn: &Turn, showing: Showing, request: &Request<'_>) -> Vec<Piece> {
-    match pieces(turn, showing, request) {
+pub(super) fn play(turn: &Turn, showing: Showing, asked: &dyn Asked) -> Vec<Piece> {
+    match pieces(turn, showing, asked) {
         Ok(pieces) => pieces,
         Err(error) => vec![Piece::Fail(error)],
     }
 }
 
-fn pieces(turn: &Turn, showing: Showing, request: &Request<'_>) -> Result<Vec<Piece>, ModelError> {
-    meets(turn, showing, request)?;
-    let values = FromRequest { request, round: showing.round };
+fn pieces(turn: &Turn, showing: Showing, asked: &dyn Asked) -> Result<Vec<Piece>, ModelError> {
+    meets(turn, showing, asked)?;
+    let values = FromRequest { asked, round: showing.round };
     let (mut pieces, mut blocks) = (Vec::new(), Vec::new());
     let mut usage = Usage::default();
     let mut tries = showing.tries;
@@ -56,34 +64,36 @@ fn pieces(turn: &Turn, showing: Showing, request: &Request<'_>) -> Result<Vec<Pi
         match emit {
             Emit::Thinking { text, signature } => {
                 let text = text.fill(&values)?;
-                pieces.push(Piece::Delta(DeltaKind::Thinking, text.clone()));
+                pieces.push(Piece::Thinking { text: text.clone(), signature: signature.clone() });
                 blocks.push(Block::Thinking { text, signature: signature.clone() });
             }
             Emit::Text { deltas, chunk } => {
                 for delta in deltas {
                     let text = delta.fill(&values)?;
                     let parts = chunks(&text, *chunk);
-                    pieces.extend(parts.into_iter().map(|part| Piece::Delta(DeltaKind::Text, part)));
+                    pieces.extend(parts.into_iter().map(Piece::Text));
                     say(&mut blocks, &text);
                 }
             }
             Emit::TextRepeat { text, times } => {
                 let text = text.fill(&values)?;
                 say(&mut blocks, &text.repeat(usize::try_from(*times).unwrap_or(usize::MAX)));
-                pieces.push(Piece::Deltas { text, times: *times });
+                pieces.push(Piece::Texts { text, times: *times });
             }
             Emit::Call(call) => {
                 let count = blocks.iter().filter(|block| matches!(block, Block::Call { .. })).count();
-                blocks.push(Block::Call { call: tool_call(call, turn, showing, count, request, &values)? });
+                let made = tool_call(call, turn, showing, count, &values)?;
+                pieces.push(Piece::Call { call: made.clone(), chunk: call.chunk });
+                blocks.push(Block::Call { call: made });
             }
             Emit::Delay { milliseconds } => pieces.push(Piece::Wait(Duration::from_millis(*milliseconds))),
             Emit::Usage(spent) => usage += *spent,
             Emit::Fault { fault, times } if tries < *times => {
-                pieces.push(Piece::Fail(fault.error()));
+                pieces.push(Piece::Fault(fault.clone()));
                 return Ok(pieces);
             }
             Emit::Fault { times, .. } => tries -= times,
-            Emit::Raw => {}
+            Emit::Raw(bytes) => pieces.push(Piece::Raw(bytes.clone())),
         }
     }
     let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
@@ -117,8 +127,7 @@ fn tool_call(
     turn: &Turn,
     showing: Showing,
     count: usize,
-    request: &Request<'_>,
-    values: &dyn Values,
+    values: &FromRequest<'_>,
 ) -> Result<ToolCall, ModelError> {
     let mut id = call.id.clone().unwrap_or_else(|| format!("call_{}_{}", showing.turn + 1, count + 1));
     if turn.repeat > 1 {
@@ -127,38 +136,34 @@ fn tool_call(
     if showing.lap > 0 {
         id.push_str(&format!("_lap{}", showing.lap + 1));
     }
-    let name = super::names::offered(&call.name, request.tools);
+    let name = super::names::offered(&call.name, &values.asked.tools());
     let mut made = ToolCall::new(id, name, fill::fill(&call.input, values)?);
     made.malformed.clone_from(&call.malformed);
     Ok(made)
 }
 
 /// Checks what a turn expects of its request.
-fn meets(turn: &Turn, showing: Showing, request: &Request<'_>) -> Result<(), ModelError> {
+fn meets(turn: &Turn, showing: Showing, asked: &dyn Asked) -> Result<(), ModelError> {
     let mismatch = |wanted: String| {
         let number = showing.turn + 1;
         Err(ModelError::Refused(format!("script_mismatch: turn {number} expects {wanted}")))
     };
     for tool in &turn.expect.tools {
-        let name = super::names::offered(tool, request.tools);
-        if !request.tools.iter().any(|offered| offered.name == name) {
+        let offered = asked.tools();
+        if !offered.contains(&super::names::offered(tool, &offered).as_str()) {
             return mismatch(format!("the tool `{tool}`, which is not offered"));
         }
     }
     if let Some(pattern) = &turn.expect.user
-        && !pattern.matches(&newest_user(request))
+        && !pattern.matches(&asked.user())
     {
-        return mismatch(format!("{pattern} from the user, who said `{}`", short(&newest_user(request))));
+        return mismatch(format!("{pattern} from the user, who said `{}`", short(&asked.user())));
     }
     if let Some(pattern) = &turn.expect.last_result {
-        let last = request.messages.iter().rev().find_map(|message| match message {
-            Message::Tool { text, .. } => Some(text),
-            _ => None,
-        });
-        match last {
-            Some(text) if pattern.matches(text) => {}
+        match asked.last_result() {
+            Some(text) if pattern.matches(&text) => {}
             Some(text) => {
-                return mismatch(format!("{pattern} in the last result, which was `{}`", short(text)));
+                return mismatch(format!("{pattern} in the last result, which was `{}`", short(&text)));
             }
             None => return mismatch(format!("{pattern} in the last result, and there is none")),
         }
@@ -171,27 +176,18 @@ fn short(text: &str) -> String {
     if text.chars().nth(80).is_some() { format!("{line}…") } else { line }
 }
 
-/// The newest words of the user in this turn.
-pub(super) fn newest_user(request: &Request<'_>) -> String {
-    let said = request.messages.iter().rev().find_map(|message| match message {
-        Message::User { content, .. } => Some(content.as_slice()),
-        _ => None,
-    });
-    plain(said.unwrap_or(&[] as &[Content]))
-}
-
 struct FromRequest<'a> {
-    request: &'a Request<'a>,
+    asked: &'a dyn Asked,
     round: u32,
 }
 
 impl Values for FromRequest<'_> {
     fn user(&self) -> String {
-        newest_user(self.request)
+        self.asked.user()
     }
 
     fn cwd(&self) -> String {
-        self.request.cwd.to_string_lossy().into_owned()
+        self.asked.cwd()
     }
 
     fn round(&self) -> u32 {
@@ -199,32 +195,15 @@ impl Values for FromRequest<'_> {
     }
 
     fn result(&self, id: &str) -> Result<String, ModelError> {
-        if let Some(text) = result_of(self.request.messages, id) {
-            return Ok(text);
-        }
-        // Only a result of an earlier turn is worth loading the past for.
-        result_of(self.request.past.messages()?, id)
+        self.asked
+            .result(id)?
             .ok_or_else(|| ModelError::Refused(format!("script_mismatch: call `{id}` has no result yet")))
     }
 }
 
-/// The newest result of a call; repetitions have the id with a number behind it.
-fn result_of(messages: &[Message], id: &str) -> Option<String> {
-    messages.iter().rev().find_map(|message| match message {
-        Message::Tool { call, text, .. } => {
-            let rest = call.as_str().strip_prefix(id)?;
-            let counted = rest.split('_').skip(1).all(|part| {
-                let digits = part.strip_prefix("lap").unwrap_or(part);
-                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-            });
-            (rest.is_empty() || rest.starts_with('_') && counted).then(|| text.clone())
-        }
-        _ => None,
-    })
-}
-
 impl Fault {
-    fn error(&self) -> ModelError {
+    /// What a model says that goes wrong so.
+    pub(super) fn error(&self) -> ModelError {
         match self {
             Self::Status { status, retry_after_ms, message } => {
                 let said = if message.is_empty() { format!("status {status}") } else { message.clone() };

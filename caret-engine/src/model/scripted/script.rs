@@ -238,7 +238,7 @@ pub(super) enum Emit {
         times: u32,
     },
     /// Bytes for a wire; there is none inside the process.
-    Raw,
+    Raw(String),
 }
 
 /// A tool call.
@@ -248,13 +248,18 @@ pub(super) struct Call {
     pub(super) id: Option<String>,
     pub(super) input: Value,
     pub(super) malformed: Option<String>,
+    /// In how large parts the arguments go over a wire.
+    pub(super) chunk: Option<usize>,
 }
 
 /// A way for a reply to go wrong.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
+    /// The server answers with an error.
     Status { status: u16, retry_after_ms: Option<u64>, message: String },
+    /// The connection dies.
     Cut,
+    /// Something comes that is no JSON.
     Garbage(String),
 }
 

@@ -8,8 +8,10 @@ mod completions;
 mod config;
 mod doctor;
 mod link;
+mod mock;
 mod models;
 mod prompt;
+mod script;
 pub mod sessions;
 mod shell_integration;
 mod trust;
@@ -81,6 +83,8 @@ pub fn run(call: Call<'_>, chosen: Chosen) -> Result<Exit, Failure> {
         Chosen::Remove(arguments) => sessions::remove(call, &arguments.ids),
         Chosen::Fork(arguments) => sessions::fork(call, &arguments.id),
         Chosen::Search(arguments) => sessions::search(call, &arguments),
+        Chosen::Mock(arguments) => mock::run(call, &arguments),
+        Chosen::Script(arguments) => script::run(call, &arguments),
     }
 }
 

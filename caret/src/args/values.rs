@@ -95,6 +95,24 @@ pub enum ExportFormat {
     Markdown,
 }
 
+/// The wire formats that a script can be served in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WireApi {
+    /// OpenAI Chat Completions.
+    Chat,
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Messages,
+    /// Google Gemini.
+    Gemini,
+}
+
+/// A TCP port.
+pub fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "It must be a port from 0 to 65535.".to_owned())
+}
+
 /// A whole number above zero.
 pub fn count(text: &str) -> Result<u64, String> {
     text.parse()

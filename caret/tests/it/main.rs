@@ -10,6 +10,7 @@ mod driver;
 mod formats;
 mod information;
 mod many;
+mod mock;
 mod program;
 mod running;
 mod shell_integration;

@@ -6,15 +6,17 @@ use crate::exit::{Exit, Failure};
 use crate::front::print::{self, PrintFormat, PrintSettings};
 use crate::models::ModelChoice;
 use crate::output::Output;
-use crate::settings::{RunSettings, Saving, SessionChoice};
+use crate::settings::{RunSettings, Saving, SessionChoice, Tape};
 use crate::{args::values, chats, commands, config, version};
 use caret_engine::clock::SystemClock;
-use caret_engine::engine::{Engine, EngineSettings, Limits};
+use caret_engine::engine::{Engine, EngineSettings, Limits, ProfileChoice};
+use caret_engine::model::Catalogue;
+use caret_engine::model::record::{Player, Recorder};
 use caret_engine::permission::Policy;
 use caret_engine::process::Supervisor;
 use caret_engine::store::MemoryStore;
 use caret_engine::store::Store;
-use caret_engine::tools::{self, Toolbox};
+use caret_engine::tools::{self, Profile, Toolbox};
 use caret_engine::workspace::LocalWorkspace;
 use caret_protocol::agent::{About, Open};
 use caret_protocol::ids::SessionId;
@@ -46,6 +48,7 @@ pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, 
     let local = Arc::new(LocalWorkspace::new(workspace, supervisor(settings, environment)));
     let print_settings = print_settings(settings, environment);
     if !settings.common.is_model_chosen()
+        && !matches!(settings.tape, Tape::Replay(_))
         && print_settings.format == PrintFormat::Text
         && !settings.output.quiet
     {
@@ -85,19 +88,23 @@ fn engine(settings: &RunSettings, environment: &Environment, outputs: &Outputs) 
     for warning in warnings {
         output(settings).warn(&warning);
     }
-    let models = Models::new(environment.folder().to_owned());
+    let models = models(settings, environment)?;
     let model = settings.model.id();
-    models.check(&settings.model)?;
     Ok(Engine::new(EngineSettings {
         about: About { name: "caret".into(), version: version::DATE.into() },
         store,
-        models: Arc::new(models),
+        models,
         model,
         key_source: settings.credential.source().into(),
         mode: settings.mode,
         policy,
         limits: limits(settings),
         tools: Toolbox::new(tools::all()),
+        profile: match settings.profile {
+            values::PromptProfile::Auto => ProfileChoice::ByModel,
+            values::PromptProfile::Full => ProfileChoice::Always(Profile::Full),
+            values::PromptProfile::Tiny => ProfileChoice::Always(Profile::Tiny),
+        },
         outputs: outputs.folder.clone(),
         additional: settings.additional.clone(),
         home: common.home.clone(),
@@ -106,11 +113,39 @@ fn engine(settings: &RunSettings, environment: &Environment, outputs: &Outputs) 
     }))
 }
 
+/// The models of the run, recorded or replayed if that was asked for.
+fn models(settings: &RunSettings, environment: &Environment) -> Result<Arc<dyn Catalogue>, Failure> {
+    let unusable = |error| Failure::new(Exit::Usage, error);
+    let models: Arc<dyn Catalogue> = match &settings.tape {
+        Tape::Replay(path) => Arc::new(Player::new(path).map_err(unusable)?),
+        tape => {
+            let models = Models::new(environment.folder().to_owned());
+            models.check(&settings.model)?;
+            match tape {
+                Tape::Record(path) => Arc::new(Recorder::new(Arc::new(models), path).map_err(unusable)?),
+                _ => Arc::new(models),
+            }
+        }
+    };
+    if settings.limits.cost.is_some() {
+        let id = settings.model.id();
+        let model = models.find(&id).map_err(|error| Failure::new(Exit::Usage, error))?;
+        if model.price().is_none() {
+            let remedy = "choose a model with a known price, or use --max-tokens";
+            let message =
+                format!("--max-cost cannot be kept: the price of `{}` is not known; {remedy}", model.id());
+            return Err(Failure::new(Exit::Usage, message));
+        }
+    }
+    Ok(models)
+}
+
 fn limits(settings: &RunSettings) -> Limits {
     Limits {
         steps: settings.limits.turns.map(|turns| u32::try_from(turns).unwrap_or(u32::MAX)),
         tokens: settings.limits.tokens,
         time: settings.limits.time,
+        cost: settings.limits.cost,
     }
 }
 

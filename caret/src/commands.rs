@@ -83,6 +83,7 @@ pub fn run(call: Call<'_>, chosen: Chosen) -> Result<Exit, Failure> {
         Chosen::Remove(arguments) => sessions::remove(call, &arguments.ids),
         Chosen::Fork(arguments) => sessions::fork(call, &arguments.id),
         Chosen::Search(arguments) => sessions::search(call, &arguments),
+        Chosen::Stats(arguments) => sessions::stats(call, &arguments),
         Chosen::Mock(arguments) => mock::run(call, &arguments),
         Chosen::Script(arguments) => script::run(call, &arguments),
     }

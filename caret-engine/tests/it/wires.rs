@@ -38,13 +38,14 @@ emit = [
 ]
 
 [[turn]]
-emit = [ { text = "Oops." }, { call = "Read", id = "c4", malformed = "{\"path\": \"a.t" } ]
+emit = [ { text = "Oops." }, { call = "Read", id = "c4", malformed = "{\"path\": \"a.t" }, { usage = { input = 1 } } ]
 
 [[turn]]
 emit = [
   { error = { status = 429, retry_after_ms = 20, message = "slow down" } },
   { text = "After " }, { text = "the wait: " },
   { call = "Read", id = "c5", input = { path = "missing.txt", offset = 1, limit = 2 } },
+  { usage = { input = 300, output = 10, cached = 200 } },
 ]
 
 [[turn]]

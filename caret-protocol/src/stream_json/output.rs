@@ -319,6 +319,12 @@ impl Projection for StreamJson {
         }
         let mut result = Vec::new();
         self.summary.apply(event, &mut result);
+        if !self.settings.extended {
+            result
+                .iter_mut()
+                .filter_map(|line| line.usage.as_mut())
+                .for_each(|usage| usage.estimated = false);
+        }
         out.extend(result.into_iter().map(Line::Result));
     }
 }
@@ -377,6 +383,7 @@ impl Projection for Summary {
                     session_id: event.session.0.clone(),
                     request_id: turn.0.clone(),
                     usage: Some(end.usage.into()),
+                    cost_usd: end.cost_usd,
                     permission_denials: std::mem::take(&mut self.denials),
                 });
             }

@@ -49,6 +49,8 @@ pub enum Chosen {
     Fork(Fork),
     /// `search`.
     Search(Search),
+    /// `stats`.
+    Stats(Stats),
     /// `mock`.
     Mock(Mock),
     /// `script`.
@@ -244,6 +246,20 @@ pub struct Search {
     pub all: bool,
 }
 
+/// `stats`.
+#[derive(Args, Clone, Debug)]
+pub struct Stats {
+    /// A chat: its id, the beginning of its id, or its title (default: all of this workspace)
+    #[arg(value_name = "id")]
+    pub id: Option<String>,
+    /// Output format: text or json (default: text)
+    #[arg(long, value_name = "format", default_value = "text", hide_default_value = true)]
+    pub format: Format,
+    /// The chats of all workspaces
+    #[arg(long)]
+    pub all: bool,
+}
+
 /// `mock`.
 #[derive(Args, Clone, Debug)]
 pub struct Mock {
@@ -347,6 +363,7 @@ fn agent_rows() -> Vec<Row> {
         row!("fork", "Copy a chat session and return the copy's ID", Fork(Fork), Yes),
         row!("rm", "Remove chat sessions", Remove(Remove), Yes),
         row!("search", "Search titles and messages of chat sessions", Search(Search), Yes),
+        row!("stats", "Sum up turns, tokens and cost of chat sessions", Stats(Stats), Yes),
         row!("models", "List the models", Models(Formatted), Yes),
         row!("status" | "whoami", "View authentication status", Status(Formatted), Yes),
         row!("about", "Show version and environment", About(Formatted), Yes),

@@ -95,6 +95,18 @@ pub enum ExportFormat {
     Markdown,
 }
 
+/// How much a model is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PromptProfile {
+    /// Little when its context is small.
+    #[default]
+    Auto,
+    /// All tools and instructions.
+    Full,
+    /// Five tools in few words.
+    Tiny,
+}
+
 /// The wire formats that a script can be served in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WireApi {

@@ -75,10 +75,10 @@ fn what_cannot_be_served_is_told() {
         serve(&["serve", "--script", "bad.toml", "--api", "chat"]),
     ];
     expect![[r#"
-        error: missing required argument '--script <file'
+        error: missing required argument '--script <file>'
         error: command-argument value 'stop' is invalid for argument 'action'. Allowed choices are serve.
-        error: missing required argument '--script <file'
-        error: missing required argument '--api <format'
+        error: missing required argument '--script <file>'
+        error: missing required argument '--api <format>'
         error: option '--api <format>' argument 'soap' is invalid. Allowed choices are chat, responses, messages, gemini.
         error: option '--port <n>' argument '70000' is invalid. It must be a port from 0 to 65535.
         error: port PORT is taken: choose another with --port, or leave it out to get a free one
@@ -94,7 +94,8 @@ fn a_script_is_checked_without_playing_it() {
         ✓ demo: 3 replies
            1  when `go`: thinking, call Read, usage
            2  error 429, text (2 times)
-    "#]].assert_eq(&good(home.run(&["script", "check", "s.toml"])));
+    "#]]
+    .assert_eq(&good(home.run(&["script", "check", "s.toml"])));
     expect![[r#"
         {"model":"demo","replies":3,"tools":["Read"],"turns":["when `go`: thinking, call Read, usage","error 429, text (2 times)"]}
     "#]].assert_eq(&good(home.run(&["script", "check", "s.toml", "--format", "json"])));

@@ -4,6 +4,7 @@
 //! Invariant: whatever parses can be played; every error names the file and, where known, the line.
 
 use super::fill::Template;
+use crate::model::price::Price;
 use caret_protocol::content::{Stop, Usage};
 use regex::Regex;
 use serde::Deserialize;
@@ -84,10 +85,22 @@ pub(super) struct Script {
     version: Version,
     #[serde(default = "unnamed")]
     pub(super) model: String,
+    #[serde(default, deserialize_with = "price")]
+    pub(super) price: Option<Price>,
+    #[serde(default)]
+    pub(super) context_window: Option<u64>,
     #[serde(default)]
     pub(super) at_end: AtEnd,
     #[serde(rename = "turn", alias = "turns", default)]
     pub(super) turns: Vec<Turn>,
+}
+
+fn price<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Price>, D::Error> {
+    let price = Price::deserialize(from)?;
+    match price.is_sound() {
+        true => Ok(Some(price)),
+        false => Err(serde::de::Error::custom("a price is a number of US dollars from 0")),
+    }
 }
 
 fn unnamed() -> String {

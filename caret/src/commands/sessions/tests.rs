@@ -145,5 +145,5 @@ fn markdown_reads_like_the_conversation() {
         line
         ```
     "#]]
-    .assert_eq(&export::markdown(&chats.0.borrow()[0], &[user, tool]));
+    .assert_eq(&export::markdown(&chats.0.borrow()[0], &[user, tool], &sums::Sum::default()));
 }

@@ -200,5 +200,6 @@ fn usage(usage: &Value) -> Option<Usage> {
         output: number("candidatesTokenCount").saturating_add(number("thoughtsTokenCount")),
         cache_read,
         cache_write: 0,
+        estimated: false,
     })
 }

@@ -120,8 +120,8 @@ async fn a_request_that_was_not_recorded_is_refused_with_a_difference() {
         @@ -4,3 +4,3 @@
  
          # user
-        -two {{caret:workspace}}/x session-of{{caret:workspace}} turn-of{{caret:workspace}}
-        +three {{caret:workspace}}/x session-of{{caret:workspace}} turn-of{{caret:workspace}}
+        -two {{caret:workspace}}/x {{caret:session}} {{caret:turn}}
+        +three {{caret:workspace}}/x {{caret:session}} {{caret:turn}}
         played
         replay_miss: this request was recorded 1 time in FILE and is asked once more; record again"#]].assert_eq(&said.join("\n"));
 }

@@ -77,7 +77,14 @@ fn a_request_that_was_not_recorded_fails_with_a_difference() {
     good(home.run(&["-p", "--force", "--model", &model, "--record", "run.jsonl", "say hello"]));
     let said = home.run(&["-p", "--force", "--replay", "run.jsonl", "say goodbye"]);
     assert_eq!((said.code, said.stdout.as_str()), (1, ""));
-    expect![[""]].assert_eq(&said.stderr);
+    expect![[r#"
+        Error: replay_miss: this request is not in ~/work/run.jsonl; the nearest is exchange 1 (- recorded, + asked now); record again if the change is meant
+        @@ -26,3 +26,3 @@
+         Write
+         # user
+        -say hello
+        +say goodbye
+    "#]].assert_eq(&said.stderr);
 }
 
 #[test]
@@ -92,6 +99,12 @@ fn what_cannot_be_recorded_or_replayed_is_told_before_the_run() {
         run(&["--replay", "none.jsonl"]),
         run(&["--replay", "full.jsonl"]),
     ];
-    expect![[""]].assert_eq(&said.concat());
+    expect![[r#"
+        error: option '--record' cannot be used with option '--replay'
+        error: ~/work/full.jsonl is there already and not empty: remove it, or choose another name; --record never overwrites
+        error: the cassette ~/work/none/a.jsonl cannot be written: No such file or directory (os error 2)
+        error: the cassette ~/work/none.jsonl cannot be read: No such file or directory (os error 2)
+        error: ~/work/full.jsonl:1: this is no line of a cassette: expected value at line 1 column 1
+    "#]].assert_eq(&said.concat());
     assert_eq!(home.read("work/full.jsonl"), "something\n");
 }

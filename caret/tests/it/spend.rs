@@ -39,19 +39,60 @@ fn a_cost_is_told_when_the_price_is_known_and_only_then() {
 fn chats_are_summed_up_and_what_is_unknown_is_called_so() {
     let home = Home::new();
     home.write("elsewhere/x", "");
-    expect![[""]].assert_eq(&good(home.run(&["stats"])));
+    expect![[r#"
+        chats         0
+        turns         0
+        input         0
+        output        0
+        cache read    0
+        cache write   0
+        cost          none
+    "#]]
+    .assert_eq(&good(home.run(&["stats"])));
     let model = priced(&home);
     let first = result(&home, &["--model", &model, "go"]);
     let id = first["session_id"].as_str().unwrap();
     result(&home, &["--model", &model, "--resume", id, "again"]);
-    expect![[""]].assert_eq(&good(home.run(&["stats"])));
+    expect![[r#"
+        chats         1
+        turns         2
+        input         200000
+        output        40000
+        cache read    0
+        cache write   0
+        cost          $1.2000
+    "#]]
+    .assert_eq(&good(home.run(&["stats"])));
     let elsewhere = home.path("elsewhere").to_str().unwrap().to_owned();
     let other = home.script(&json!([[{ "text": "x" }, { "usage": { "input": 5, "output": 1 } }]]));
     let other = result(&home, &["--workspace", &elsewhere, "--model", &other, "go"]);
-    expect![[""]].assert_eq(&good(home.run(&["stats", "--all", "--format", "json"])));
-    expect![[""]].assert_eq(&good(home.run(&["stats", "--all"])));
-    expect![[""]].assert_eq(&good(home.run(&["stats", other["session_id"].as_str().unwrap()])));
-    expect![[""]].assert_eq(&bad(home.run(&["stats", "nothing"])));
+    expect![[r#"
+        {"chats":2,"turns":3,"usage":{"inputTokens":200005,"outputTokens":40001,"cacheReadTokens":0,"cacheWriteTokens":0},"costUsd":1.2000000000000002,"turnsOfUnknownCost":1}
+    "#]].assert_eq(&good(home.run(&["stats", "--all", "--format", "json"])));
+    expect![[r#"
+        chats         2
+        turns         3
+        input         200005
+        output        40001
+        cache read    0
+        cache write   0
+        cost          $1.2000, and 1 turn of unknown cost
+    "#]]
+    .assert_eq(&good(home.run(&["stats", "--all"])));
+    expect![[r#"
+        chats         1
+        turns         1
+        input         5
+        output        1
+        cache read    0
+        cache write   0
+        cost          unknown
+    "#]]
+    .assert_eq(&good(home.run(&["stats", other["session_id"].as_str().unwrap()])));
+    expect![[r#"
+        error: there is no chat 'nothing': `ls --all` lists all chats
+    "#]]
+    .assert_eq(&bad(home.run(&["stats", "nothing"])));
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn files_that_are_no_cassettes_are_told() {
     }
     said.push(recorder(&path).err().unwrap().to_string());
     said.push(recorder(&folder.path().join("none/c.jsonl")).err().unwrap().to_string());
+    said.push(recorder(folder.path()).err().unwrap().to_string());
     std::fs::write(&path, "").unwrap();
     assert!(recorder(&path).is_ok(), "an empty file is taken");
     let text = said.join("\n").replace(folder.path().to_str().unwrap(), "FOLDER");
@@ -150,5 +151,6 @@ fn files_that_are_no_cassettes_are_told() {
         FOLDER/c.jsonl:1: version 2 is not known; update this program
         FOLDER/c.jsonl:2: this is no line of a cassette: missing field `model`
         FOLDER/c.jsonl is there already and not empty: remove it, or choose another name; --record never overwrites
-        the cassette FOLDER/none/c.jsonl cannot be written: No such file or directory (os error 2)"#]].assert_eq(&text);
+        the cassette FOLDER/none/c.jsonl cannot be written: No such file or directory (os error 2)
+        the cassette FOLDER is not a regular file"#]].assert_eq(&text);
 }

@@ -1,14 +1,14 @@
 //! Our own agent, as an [`Agent`].
 
 use crate::clock::Clock;
-use crate::model::Catalogue;
+use crate::model::{Catalogue, Model};
 use crate::permission::Policy;
 use crate::session::EngineSession;
 use crate::store::{Store, Which};
-use crate::tools::{Memory, Toolbox};
+use crate::tools::{Memory, Profile, Toolbox};
 use async_trait::async_trait;
 use caret_protocol::agent::{About, Agent, AgentError, Host, Open, Session, SessionSummary};
-use caret_protocol::event::Mode;
+use caret_protocol::event::{EndReason, Limit, Mode};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub struct EngineSettings {
     pub limits: Limits,
     /// The tools.
     pub tools: Toolbox,
+    /// How much the model is told about them and its work.
+    pub profile: ProfileChoice,
     /// Where long outputs are kept.
     pub outputs: PathBuf,
     /// Further folders that the user works in; physical.
@@ -57,6 +59,49 @@ pub struct Limits {
     pub tokens: Option<u64>,
     /// Wall time.
     pub time: Option<Duration>,
+    /// US dollars, for all turns of a session in this process.
+    pub cost: Option<f64>,
+}
+
+impl Limits {
+    /// The limit that keeps a model from being called once more, after so many calls, tokens and dollars.
+    pub(crate) fn reached(&self, steps: u32, tokens: u64, cost: f64) -> Option<EndReason> {
+        let (limit, message) = if self.steps.is_some_and(|most| steps >= most) {
+            (Limit::Turns, format!("reached the limit of {steps} model calls (--max-turns)"))
+        } else if self.tokens.is_some_and(|most| tokens >= most) {
+            (Limit::Tokens, format!("reached the token limit: {tokens} used (--max-tokens)"))
+        } else if self.cost.is_some_and(|most| cost >= most) {
+            (Limit::Cost, format!("reached the cost limit: ${cost:.4} spent (--max-cost)"))
+        } else {
+            return None;
+        };
+        Some(EndReason::Limit { limit, message })
+    }
+}
+
+/// How much a model is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProfileChoice {
+    /// Little when it says that its context is small.
+    #[default]
+    ByModel,
+    /// Always this.
+    Always(Profile),
+}
+
+/// A context of at most so many tokens is small.
+const SMALL_CONTEXT: u64 = 16_384;
+
+impl ProfileChoice {
+    pub(crate) fn of(self, model: &dyn Model) -> Profile {
+        match self {
+            Self::Always(profile) => profile,
+            Self::ByModel if model.context_window().is_some_and(|window| window <= SMALL_CONTEXT) => {
+                Profile::Tiny
+            }
+            Self::ByModel => Profile::Full,
+        }
+    }
 }
 
 /// Our own agent.

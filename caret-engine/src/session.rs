@@ -45,6 +45,8 @@ pub(crate) struct EngineSession {
     memory: Memory,
     system: String,
     state: ChatState,
+    /// What the turns of this process cost, in US dollars.
+    spent: f64,
     past: Option<ChatPast>,
     /// The ids of all calls of this session, as far as they were made in this process.
     used: HashSet<CallId>,
@@ -63,7 +65,7 @@ impl EngineSession {
         Self {
             mode: settings.mode,
             policy: Mutex::new(settings.policy.clone()),
-            system: context::system(settings.mode),
+            system: context::system(settings.mode, settings.profile.of(&*model)),
             settings,
             open,
             chat,
@@ -71,6 +73,7 @@ impl EngineSession {
             model,
             memory,
             state: ChatState::default(),
+            spent: 0.0,
             past: None,
             used: HashSet::new(),
             shown_opened: false,
@@ -153,10 +156,10 @@ impl EngineSession {
         .to_vec()
     }
 
-    async fn run(&mut self, prompt: Prompt, control: TurnControl, log: &Log) -> (EndReason, Usage) {
+    async fn run(&mut self, prompt: Prompt, control: TurnControl, log: &Log) -> (EndReason, Spent) {
         let Some(past) = self.past.take() else {
             let message = "the chat was not read".into();
-            return (EndReason::Failed { class: FailureClass::Internal, message }, Usage::default());
+            return (EndReason::Failed { class: FailureClass::Internal, message }, Spent::default());
         };
         let shell = lock(&self.memory.shell).cwd.clone();
         let root = self.open.cwd.clone();
@@ -170,6 +173,7 @@ impl EngineSession {
             model: &*self.model,
             system: &self.system,
             tools: &self.settings.tools,
+            profile: self.settings.profile.of(&*self.model),
             place: Place {
                 root,
                 additional: self.settings.additional.clone(),
@@ -186,14 +190,16 @@ impl EngineSession {
             host: &*self.host,
             control,
             usage: Usage::default(),
+            spent: self.spent,
             step: 0,
             guard: LoopGuard::after(std::mem::take(&mut self.used)),
         };
         let end = turn.run().await.unwrap_or_else(EndReason::from);
-        let usage = turn.usage;
+        let spent = Spent { usage: turn.usage, cost: turn.cost() };
         self.used = turn.guard.into_used();
         self.past = Some(past);
-        (end, usage)
+        self.spent += spent.cost.unwrap_or_default();
+        (end, spent)
     }
 
     /// Records the end of a turn, writes what other programs read, and only then shows it.
@@ -210,6 +216,7 @@ impl EngineSession {
         };
         self.state.last_seq = log.last_seq();
         self.state.turns += 1;
+        self.state.spend(end.cost_usd);
         self.state.bytes += log.bytes();
         self.state.todos = lock(&self.memory.todos).clone();
         self.state.seen = lock(&self.memory.seen).clone();
@@ -263,15 +270,17 @@ impl Session for EngineSession {
         let control = TurnControl { cancel: alarm.cancel.clone(), ..control };
         match self.begin(&prompt, &alarm.cancel).await {
             Ok((log, _hold)) => {
-                let (reason, usage) = self.run(prompt, control, &log).await;
-                let end = TurnEnd { reason: alarm.judge(reason), usage, duration_ms: elapsed(began) };
+                let (reason, Spent { usage, cost }) = self.run(prompt, control, &log).await;
+                let reason = alarm.judge(reason);
+                let end = TurnEnd { reason, usage, duration_ms: elapsed(began), cost_usd: cost };
                 self.end(&log, turn, &end).await;
                 end
             }
             Err((log, error)) => {
                 // Nothing could be recorded; what is shown is a turn all the same.
                 let reason = alarm.judge(error.into());
-                let end = TurnEnd { reason, usage: Usage::default(), duration_ms: elapsed(began) };
+                let (usage, duration_ms) = (Usage::default(), elapsed(began));
+                let end = TurnEnd { reason, usage, duration_ms, cost_usd: None };
                 let mut events = self.opening(&prompt);
                 events.push(Event::TurnEnded { turn, end: end.clone() });
                 log.show(events).await;
@@ -284,7 +293,6 @@ impl Session for EngineSession {
         match &change {
             Change::Mode { mode } => {
                 self.mode = *mode;
-                self.system = context::system(*mode);
             }
             Change::Model { id, .. } => {
                 let found = self.settings.models.find(id);
@@ -293,12 +301,20 @@ impl Session for EngineSession {
             Change::Title { title } => self.open.title = Some(title.clone()),
             _ => return Err(AgentError::Unsupported("this change")),
         }
+        self.system = context::system(self.mode, self.settings.profile.of(&*self.model));
         Ok(())
     }
 
     async fn close(&mut self) {
         self.host.workspace().close().await;
     }
+}
+
+/// What a turn used, and what that cost if it is known.
+#[derive(Default)]
+struct Spent {
+    usage: Usage,
+    cost: Option<f64>,
 }
 
 fn store_notice(error: &StoreError) -> Event {

@@ -13,7 +13,7 @@ use crate::model::{Chunk, Model, ModelError, Past, Request};
 use crate::permission::Policy;
 use crate::retry;
 use crate::store::StoreError;
-use crate::tools::{Memory, Place, Toolbox};
+use crate::tools::{Memory, Place, Profile, Toolbox};
 use caret_protocol::agent::{Host, TurnControl};
 use caret_protocol::content::{Block, Reply, Usage};
 use caret_protocol::event::{EndReason, Event, FailureClass, Limit, Mode, Notice};
@@ -38,6 +38,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) model: &'a dyn Model,
     pub(crate) system: &'a str,
     pub(crate) tools: &'a Toolbox,
+    pub(crate) profile: Profile,
     pub(crate) place: Place,
     pub(crate) memory: &'a Memory,
     pub(crate) policy: &'a Mutex<Policy>,
@@ -48,6 +49,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) host: &'a dyn Host,
     pub(crate) control: TurnControl,
     pub(crate) usage: Usage,
+    pub(crate) spent: f64,
     pub(crate) step: u32,
     pub(crate) guard: LoopGuard,
 }
@@ -134,7 +136,7 @@ impl Turn<'_> {
             cwd: &self.place.root,
             mode: self.mode,
             system: self.system,
-            tools: self.tools.specs(self.mode),
+            tools: self.tools.specs(self.mode, self.profile),
             past: self.past,
             messages: &messages,
         });
@@ -156,16 +158,13 @@ impl Turn<'_> {
             let message = "the model repeats the same call and does not listen".into();
             return Some(EndReason::Limit { limit: Limit::Loop, message });
         }
-        if self.limits.steps.is_some_and(|most| self.step >= most) {
-            let message = format!("reached the limit of {} model calls (--max-turns)", self.step);
-            return Some(EndReason::Limit { limit: Limit::Turns, message });
-        }
-        let used = self.usage.total();
-        if self.limits.tokens.is_some_and(|most| used >= most) {
-            let message = format!("reached the token limit: {used} used (--max-tokens)");
-            return Some(EndReason::Limit { limit: Limit::Tokens, message });
-        }
-        None
+        let cost = self.spent + self.cost().unwrap_or_default();
+        self.limits.reached(self.step, self.usage.total(), cost)
+    }
+
+    /// What the turn cost so far, if the model's price is known.
+    pub(crate) fn cost(&self) -> Option<f64> {
+        self.model.price().map(|price| price.cost(self.usage))
     }
 
     fn prepare(&mut self, reply: &mut Reply) -> Vec<Vec<Prepared>> {

@@ -167,6 +167,9 @@ pub struct TurnEnd {
     /// How long it took, by a clock that does not jump.
     #[serde(default)]
     pub duration_ms: u64,
+    /// What it cost in US dollars; absent when the price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }
 
 /// Why a turn ended.

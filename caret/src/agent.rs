@@ -7,15 +7,17 @@ use crate::front::print::{self, PrintFormat, PrintSettings};
 use crate::models::ModelChoice;
 use crate::output::Output;
 use crate::providers::listing;
-use crate::settings::{RunSettings, Saving, SessionChoice};
+use crate::settings::{RunSettings, Saving, SessionChoice, Tape};
 use crate::{args::values, chats, commands, config, version};
 use caret_engine::clock::SystemClock;
-use caret_engine::engine::{Engine, EngineSettings, Limits};
+use caret_engine::engine::{Engine, EngineSettings, Limits, ProfileChoice};
+use caret_engine::model::Catalogue;
+use caret_engine::model::record::{Player, Recorder};
 use caret_engine::permission::Policy;
 use caret_engine::process::Supervisor;
 use caret_engine::store::MemoryStore;
 use caret_engine::store::Store;
-use caret_engine::tools::{self, Toolbox};
+use caret_engine::tools::{self, Profile, Toolbox};
 use caret_engine::workspace::LocalWorkspace;
 use caret_protocol::agent::{About, Open};
 use caret_protocol::ids::SessionId;
@@ -45,13 +47,18 @@ pub fn print(settings: &RunSettings, environment: &Environment) -> Result<Exit, 
     let workspace = settings.common.workspace.clone();
     let outputs = Outputs::new(settings, environment);
     let models = Models::new(environment.folder().to_owned(), settings.common.sources.clone());
-    let choice = named(&runtime, &models, &settings.model)?;
+    let choice = match &settings.tape {
+        // What was recorded needs no server.
+        Tape::Replay(_) => settings.model.clone(),
+        _ => named(&runtime, &models, &settings.model)?,
+    };
     let engine = engine(settings, models, &choice, &outputs)?;
     let open = Open { cwd: workspace.clone(), session, title: settings.title.clone() };
     let local = Arc::new(LocalWorkspace::new(workspace, supervisor(settings, environment)));
     let print_settings = print_settings(settings, environment);
     let is_watched = environment.stderr_is_terminal && !settings.output.quiet;
-    if is_watched && print_settings.format == PrintFormat::Text && !settings.common.is_model_chosen() {
+    let is_chosen = settings.common.is_model_chosen() || matches!(settings.tape, Tape::Replay(_));
+    if is_watched && print_settings.format == PrintFormat::Text && !is_chosen {
         output(settings).say(OFFLINE_NOTICE);
     }
     let exit = runtime.block_on(print::run(&engine, open, local, &print_settings, keep_rule(settings)));
@@ -107,18 +114,23 @@ fn engine(
     for warning in warnings {
         output(settings).warn(&warning);
     }
-    let (models, model) = (models.with(choice), choice.id());
-    models.check(choice)?;
+    let model = choice.id();
+    let models = catalogue(settings, models, choice)?;
     Ok(Engine::new(EngineSettings {
         about: About { name: "caret".into(), version: version::DATE.into() },
         store,
-        models: Arc::new(models),
+        models,
         model,
         key_source: settings.credential.source().into(),
         mode: settings.mode,
         policy,
         limits: limits(settings),
         tools: Toolbox::new(tools::all()),
+        profile: match settings.profile {
+            values::PromptProfile::Auto => ProfileChoice::ByModel,
+            values::PromptProfile::Full => ProfileChoice::Always(Profile::Full),
+            values::PromptProfile::Tiny => ProfileChoice::Always(Profile::Tiny),
+        },
         outputs: outputs.folder.clone(),
         additional: settings.additional.clone(),
         home: common.home.clone(),
@@ -127,11 +139,42 @@ fn engine(
     }))
 }
 
+/// The models of the run, recorded or replayed if that was asked for.
+fn catalogue(
+    settings: &RunSettings,
+    models: Models,
+    choice: &ModelChoice,
+) -> Result<Arc<dyn Catalogue>, Failure> {
+    let unusable = |error| Failure::new(Exit::Usage, error);
+    let models: Arc<dyn Catalogue> = match &settings.tape {
+        Tape::Replay(path) => Arc::new(Player::new(path).map_err(unusable)?),
+        tape => {
+            let models = models.with(choice);
+            models.check(choice)?;
+            match tape {
+                Tape::Record(path) => Arc::new(Recorder::new(Arc::new(models), path).map_err(unusable)?),
+                _ => Arc::new(models),
+            }
+        }
+    };
+    if settings.limits.cost.is_some() {
+        let model = models.find(&choice.id()).map_err(|error| Failure::new(Exit::Usage, error))?;
+        if model.price().is_none() {
+            let remedy = "choose a model with a known price, or use --max-tokens";
+            let message =
+                format!("--max-cost cannot be kept: the price of `{}` is not known; {remedy}", model.id());
+            return Err(Failure::new(Exit::Usage, message));
+        }
+    }
+    Ok(models)
+}
+
 fn limits(settings: &RunSettings) -> Limits {
     Limits {
         steps: settings.limits.turns.map(|turns| u32::try_from(turns).unwrap_or(u32::MAX)),
         tokens: settings.limits.tokens,
         time: settings.limits.time,
+        cost: settings.limits.cost,
     }
 }
 

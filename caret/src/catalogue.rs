@@ -89,7 +89,8 @@ impl Models {
         self.find(&choice.id()).map(|_| ()).map_err(|error| Failure::new(Exit::Usage, error))
     }
 
-    fn script(&self, file: &str) -> Result<Scripted, String> {
+    /// Reads the text of a script.
+    pub fn script_text(&self, file: &str) -> Result<String, String> {
         let path = self.folder.join(file);
         let shown = path.display();
         let size =
@@ -97,8 +98,12 @@ impl Models {
         if size > LARGEST_SCRIPT {
             return Err(format!("the script {shown} is larger than {LARGEST_SCRIPT} bytes"));
         }
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| format!("the script {shown} cannot be read: {error}"))?;
+        std::fs::read_to_string(&path).map_err(|error| format!("the script {shown} cannot be read: {error}"))
+    }
+
+    /// Reads a script.
+    pub fn script(&self, file: &str) -> Result<Scripted, String> {
+        let text = self.script_text(file)?;
         Scripted::from_text(&text, SourceName::new(file)).map_err(|error| error.to_string())
     }
 }

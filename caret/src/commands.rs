@@ -9,8 +9,10 @@ mod config;
 mod doctor;
 mod link;
 mod login;
+mod mock;
 mod models;
 mod prompt;
+mod script;
 pub mod sessions;
 mod shell_integration;
 mod trust;
@@ -84,6 +86,9 @@ pub fn run(call: Call<'_>, chosen: Chosen) -> Result<Exit, Failure> {
         Chosen::Remove(arguments) => sessions::remove(call, &arguments.ids),
         Chosen::Fork(arguments) => sessions::fork(call, &arguments.id),
         Chosen::Search(arguments) => sessions::search(call, &arguments),
+        Chosen::Stats(arguments) => sessions::stats(call, &arguments),
+        Chosen::Mock(arguments) => mock::run(call, &arguments),
+        Chosen::Script(arguments) => script::run(call, &arguments),
     }
 }
 

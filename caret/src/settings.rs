@@ -9,7 +9,7 @@ mod session;
 mod workspace;
 
 use crate::args::options::Options;
-use crate::args::values::{Color, EventSet, ExitCodes, InputFormat, OutputFormat, WorkMode};
+use crate::args::values::{Color, EventSet, ExitCodes, InputFormat, OutputFormat, PromptProfile, WorkMode};
 use crate::config::{Config, Origin, ProjectTrust, Rule, UserFile};
 use crate::environment::{Environment, Stdin};
 use crate::exit::{Exit, ExitStyle, Failure};
@@ -20,7 +20,7 @@ use crate::{prompt, trust};
 use caret_protocol::event::Mode;
 pub use checks::{check_options, check_screen_options};
 pub use session::{SessionChoice, choose as choose_session};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 pub use workspace::real_folder;
 
@@ -81,6 +81,21 @@ pub struct RunSettings {
     pub saving: Saving,
     /// Where a credential came from.
     pub credential: Credential,
+    /// How much the model is told.
+    pub profile: PromptProfile,
+    /// Whether model calls are recorded or replayed.
+    pub tape: Tape,
+}
+
+/// Whether model calls are recorded or replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tape {
+    /// Neither.
+    Nothing,
+    /// They are written to this file.
+    Record(PathBuf),
+    /// They are answered from this file.
+    Replay(PathBuf),
 }
 
 /// How a run answers.
@@ -282,6 +297,8 @@ impl RunSettings {
             title: options.name.clone(),
             saving: if options.no_save { Saving::Nothing } else { Saving::OnDisk },
             credential: credential(options, environment, &model, &common.sources),
+            profile: options.profile.unwrap_or_default(),
+            tape: tape(options, environment),
             model,
             common,
         })
@@ -391,6 +408,15 @@ fn limits(options: &Options) -> Limits {
         time: options.timeout,
         tokens: options.max_tokens,
         cost: options.max_cost,
+    }
+}
+
+fn tape(options: &Options, environment: &Environment) -> Tape {
+    let path = |file: &String| environment.absolute(Path::new(file));
+    match (&options.record, &options.replay) {
+        (_, Some(file)) => Tape::Replay(path(file)),
+        (Some(file), None) => Tape::Record(path(file)),
+        (None, None) => Tape::Nothing,
     }
 }
 

@@ -5,6 +5,8 @@
 
 pub mod http;
 pub mod offline;
+pub mod price;
+pub mod record;
 pub mod scripted;
 
 use crate::tools::ToolSpec;
@@ -13,6 +15,7 @@ use caret_protocol::event::{DeltaKind, FailureClass, Mode};
 use caret_protocol::ids::{SessionId, TurnId};
 use caret_protocol::transcript::Message;
 use futures_util::stream::BoxStream;
+use price::Price;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +26,14 @@ pub trait Model: Send + Sync {
     fn id(&self) -> &str;
     /// The name that people read.
     fn name(&self) -> &str;
+    /// What it costs, if that is known.
+    fn price(&self) -> Option<Price> {
+        None
+    }
+    /// How many tokens a conversation may have, if that is known.
+    fn context_window(&self) -> Option<u64> {
+        None
+    }
     /// Streams a reply; the last chunk is `Done`. Dropping the stream cancels it.
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ModelError>>;
 }

@@ -101,6 +101,20 @@ pub struct ChatState {
     pub seen: HashMap<PathBuf, Stamp>,
     /// The model last used.
     pub model: String,
+    /// What all turns with a known price cost together, in US dollars.
+    pub cost_usd: f64,
+    /// How many turns have no known cost.
+    pub unpriced_turns: u64,
+}
+
+impl ChatState {
+    /// Counts what a turn cost.
+    pub fn spend(&mut self, cost_usd: Option<f64>) {
+        match cost_usd {
+            Some(cost) => self.cost_usd += cost,
+            None => self.unpriced_turns += 1,
+        }
+    }
 }
 
 /// About how many bytes a message has for a model; what [`ChatState::bytes`] is the sum of.

@@ -54,7 +54,10 @@ impl CatchUp {
                 self.usage = Usage::default();
                 self.turn = Some(turn.clone());
             }
-            Event::TurnEnded { .. } => self.turn = None,
+            Event::TurnEnded { end, .. } => {
+                state.spend(end.cost_usd);
+                self.turn = None;
+            }
             Event::Measured { usage } => self.usage += *usage,
             Event::Planned { steps } => state.todos.clone_from(steps),
             Event::Configured { change: Change::Model { id, .. } } => state.model.clone_from(id),
@@ -106,7 +109,8 @@ impl CatchUp {
             let end = Event::ToolEnded { call: open.call.clone(), outcome, started_ms };
             start.into_iter().chain([end]).map(|event| (open.under.clone(), event))
         });
-        let end = TurnEnd { reason: EndReason::Interrupted, usage: self.usage, duration_ms: 0 };
+        let end =
+            TurnEnd { reason: EndReason::Interrupted, usage: self.usage, duration_ms: 0, cost_usd: None };
         let end = (None, Event::TurnEnded { turn: turn.clone(), end });
         let events = ends.chain([end]).zip(self.state.last_seq + 1..);
         let stamp = |((under, event), seq)| Stamped {

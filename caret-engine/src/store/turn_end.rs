@@ -160,6 +160,8 @@ impl DiskChat {
             title: state.title.clone(),
             todos: state.todos.clone(),
             model: state.model.clone(),
+            cost_usd: state.cost_usd,
+            unpriced_turns: state.unpriced_turns,
             ..ChatState::default()
         };
         entry.state.push(("state", journal.json(&small)?));

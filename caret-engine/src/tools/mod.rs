@@ -24,6 +24,7 @@ mod test_support;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tiny;
 mod todo_write;
 mod walk;
 mod write;
@@ -87,25 +88,52 @@ pub struct ToolSpec {
     pub read_only: bool,
 }
 
+/// How much a model is told about its tools and its work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Everything.
+    #[default]
+    Full,
+    /// Five tools in few words, for models with a small context.
+    Tiny,
+}
+
 /// The tools of a session.
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    full: Offer,
+    tiny: Offer,
+}
+
+/// What a model is offered.
+struct Offer {
     all: Vec<ToolSpec>,
     reading: Vec<ToolSpec>,
+}
+
+impl Offer {
+    fn new(all: Vec<ToolSpec>) -> Self {
+        let reading = all.iter().filter(|spec| spec.read_only).cloned().collect();
+        Self { all, reading }
+    }
 }
 
 impl Toolbox {
     /// These tools, in a fixed order, so that a request's beginning stays the same.
     pub fn new(mut tools: Vec<Arc<dyn Tool>>) -> Self {
         tools.sort_by_key(|tool| tool.spec().name);
-        let all: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
-        let reading = all.iter().filter(|spec| spec.read_only).cloned().collect();
-        Self { tools, all, reading }
+        let full = Offer::new(tools.iter().map(|tool| tool.spec().clone()).collect());
+        let tiny = Offer::new(tools.iter().filter_map(|tool| tiny::spec(tool.spec())).collect());
+        Self { tools, full, tiny }
     }
 
     /// What the model is offered in a mode.
-    pub fn specs(&self, mode: Mode) -> &[ToolSpec] {
-        if mode == Mode::Agent { &self.all } else { &self.reading }
+    pub fn specs(&self, mode: Mode, profile: Profile) -> &[ToolSpec] {
+        let offer = match profile {
+            Profile::Full => &self.full,
+            Profile::Tiny => &self.tiny,
+        };
+        if mode == Mode::Agent { &offer.all } else { &offer.reading }
     }
 
     /// A tool by its name.
@@ -115,7 +143,7 @@ impl Toolbox {
 
     /// The names of all tools.
     pub fn names(&self) -> Vec<&'static str> {
-        self.all.iter().map(|spec| spec.name).collect()
+        self.full.all.iter().map(|spec| spec.name).collect()
     }
 }
 

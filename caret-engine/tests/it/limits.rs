@@ -60,8 +60,42 @@ async fn the_number_of_tokens_is_kept() {
 }
 
 #[tokio::test]
+async fn the_money_is_kept_over_all_turns_of_a_run() {
+    // Each model call costs 0.001.
+    let script = format!("price = {{ input = 10.0, output = 10.0 }}\n{ON_AND_ON}");
+    for (most, steps) in [(0.0005, 1), (0.001, 1), (0.0011, 2), (0.0035, 4)] {
+        let limits = Limits { cost: Some(most), ..Limits::default() };
+        let (mut talk, limit) = limited(&script, limits).await;
+        assert_eq!((limit, replies(&talk)), (Some(Limit::Cost), steps), "at most {most}");
+        let end = talk.say("more").await;
+        assert!(matches!(end.reason, EndReason::Limit { limit: Limit::Cost, .. }), "{end:?}");
+        assert_eq!((replies(&talk), end.cost_usd), (steps, Some(0.0)), "nothing more is spent");
+    }
+}
+
+#[tokio::test]
+async fn what_a_chat_cost_is_kept_with_it() {
+    let mut setup = Setup::script(
+        "price = { input = 2.0, output = 4.0, cache_read = 0.2 }\nat_end = \"repeat\"\n[[turn]]\nemit = \
+         [{ text = \"a\" }, { usage = { input = 100000, output = 50000, cached = 1000000 } }]",
+    )
+    .on_disk();
+    for _ in 0..2 {
+        let end = setup.open().await.say("go").await;
+        assert_eq!(end.cost_usd.map(|cost| format!("{cost:.3}")), Some("0.600".into()));
+    }
+    let state = setup.chat().state().unwrap();
+    assert_eq!((format!("{:.3}", state.cost_usd), state.unpriced_turns), ("1.200".into(), 0));
+    setup.models = Setup::script("[[turn]]\nemit = [{ text = \"a\" }]").models;
+    assert_eq!(setup.open().await.say("go").await.cost_usd, None);
+    let state = setup.chat().state().unwrap();
+    assert_eq!((format!("{:.3}", state.cost_usd), state.unpriced_turns), ("1.200".into(), 1));
+}
+
+#[tokio::test]
 async fn a_turn_inside_its_limits_ends_by_itself() {
-    let limits = Limits { steps: Some(1), tokens: Some(1000), time: Some(Duration::from_secs(100)) };
+    let limits =
+        Limits { steps: Some(1), tokens: Some(1000), time: Some(Duration::from_secs(100)), cost: Some(1.0) };
     let (talk, limit) = limited("[[turn]]\nemit = [{ text = \"done\" }]", limits).await;
     assert_eq!((limit, replies(&talk)), (None, 1));
 }

@@ -17,6 +17,8 @@ mod shell_state;
 mod steering;
 mod store_failure;
 mod support;
+mod tiny;
+mod wires;
 mod workspace_gone;
 
 #[test]

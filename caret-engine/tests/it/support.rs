@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use caret_engine::clock::SystemClock;
-use caret_engine::engine::{Engine, EngineSettings, Limits};
+use caret_engine::engine::{Engine, EngineSettings, Limits, ProfileChoice};
 use caret_engine::model::scripted::{Scripted, SourceName};
 use caret_engine::model::{Catalogue, Chunk, Model, ModelError, Request};
 use caret_engine::permission::{Grant, Policy};
@@ -47,6 +47,7 @@ pub struct Setup {
     pub deny: Vec<&'static str>,
     pub force: bool,
     pub limits: Limits,
+    pub profile: ProfileChoice,
     pub tools: Vec<Arc<dyn Tool>>,
     pub environment: Vec<(&'static str, &'static str)>,
 }
@@ -67,6 +68,7 @@ impl Setup {
             deny: Vec::new(),
             force: false,
             limits: Limits::default(),
+            profile: ProfileChoice::ByModel,
             tools: tools::all(),
             environment: vec![("PATH", "/usr/local/bin:/usr/bin:/bin"), ("TOLD", "yes")],
         }
@@ -109,6 +111,7 @@ impl Setup {
             mode: self.mode,
             policy,
             limits: self.limits,
+            profile: self.profile,
             tools: Toolbox::new(self.tools.clone()),
             outputs: self.outputs(),
             home: None,

@@ -357,6 +357,9 @@ pub struct ResultLine {
     pub request_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
+    /// What the turn cost in US dollars; absent when the price of the model is not known.
+    #[serde(rename = "costUsd", default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
     /// The calls that nobody allowed; absent when there were none.
     #[serde(rename = "permissionDenials", default, skip_serializing_if = "Vec::is_empty")]
     pub permission_denials: Vec<Denial>,
@@ -395,6 +398,9 @@ pub struct Tokens {
     pub output_tokens: u64,
     pub cache_read_tokens: u64,
     pub cache_write_tokens: u64,
+    /// Only with `--events extended` or `--output-format json`: some of it was guessed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 impl From<Usage> for Tokens {
@@ -404,6 +410,7 @@ impl From<Usage> for Tokens {
             output_tokens: usage.output,
             cache_read_tokens: usage.cache_read,
             cache_write_tokens: usage.cache_write,
+            estimated: usage.estimated,
         }
     }
 }

@@ -319,6 +319,12 @@ impl Projection for StreamJson {
         }
         let mut result = Vec::new();
         self.summary.apply(event, &mut result);
+        if !self.settings.extended {
+            result
+                .iter_mut()
+                .filter_map(|line| line.usage.as_mut())
+                .for_each(|usage| usage.estimated = false);
+        }
         out.extend(result.into_iter().map(Line::Result));
     }
 }
@@ -377,6 +383,7 @@ impl Projection for Summary {
                     session_id: event.session.0.clone(),
                     request_id: turn.0.clone(),
                     usage: Some(end.usage.into()),
+                    cost_usd: end.cost_usd,
                     permission_denials: std::mem::take(&mut self.denials),
                 });
             }
@@ -394,4 +401,34 @@ fn error_text(end: &TurnEnd) -> Option<String> {
         EndReason::Interrupted => "Error: the program ended in the middle of the turn".into(),
         EndReason::Limit { message, .. } | EndReason::Failed { message, .. } => format!("Error: {message}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::Usage;
+    use crate::ids::{SessionId, TurnId};
+
+    fn ended(extended: bool) -> Vec<Line> {
+        let usage = Usage { input: 9, estimated: true, ..Usage::default() };
+        let reason = EndReason::Stopped { stop: Stop::EndTurn };
+        let end = TurnEnd { reason, usage, duration_ms: 1, cost_usd: Some(0.25) };
+        let event = Event::TurnEnded { turn: TurnId::new("t"), end };
+        let stamped =
+            Stamped { seq: 1, at_ms: 1, session: SessionId::new("s"), under: None, event, raw: None };
+        let mut lines = Vec::new();
+        let settings = StreamJsonSettings { extended, ..StreamJsonSettings::default() };
+        StreamJson::new(settings).apply(&stamped, &mut lines);
+        lines
+    }
+
+    #[test]
+    fn guessed_tokens_are_marked_only_for_readers_who_asked_for_more() {
+        let usage = |extended| match ended(extended).as_slice() {
+            [Line::Result(result)] => (result.usage.map(|usage| usage.estimated), result.cost_usd),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(usage(true), (Some(true), Some(0.25)));
+        assert_eq!(usage(false), (Some(false), Some(0.25)));
+    }
 }

@@ -3,7 +3,7 @@
 //! The tables at the end are the only lists of command names: parsing, help, completions and man pages are all
 //! made from them.
 
-use super::values::{ExportFormat, Format};
+use super::values::{ExportFormat, Format, WireApi};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// A command with its arguments, as typed.
@@ -53,6 +53,12 @@ pub enum Chosen {
     Fork(Fork),
     /// `search`.
     Search(Search),
+    /// `stats`.
+    Stats(Stats),
+    /// `mock`.
+    Mock(Mock),
+    /// `script`.
+    Script(Script),
 }
 
 /// No arguments.
@@ -266,6 +272,65 @@ pub struct Search {
     pub all: bool,
 }
 
+/// `stats`.
+#[derive(Args, Clone, Debug)]
+pub struct Stats {
+    /// A chat: its id, the beginning of its id, or its title (default: all of this workspace)
+    #[arg(value_name = "id")]
+    pub id: Option<String>,
+    /// Output format: text or json (default: text)
+    #[arg(long, value_name = "format", default_value = "text", hide_default_value = true)]
+    pub format: Format,
+    /// The chats of all workspaces
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `mock`.
+#[derive(Args, Clone, Debug)]
+pub struct Mock {
+    /// serve
+    #[arg(value_name = "action")]
+    pub action: MockAction,
+    /// The script file to serve
+    #[arg(long, value_name = "file", required = true)]
+    pub script: String,
+    /// The wire format: chat, responses, messages or gemini
+    #[arg(long, value_name = "format", required = true)]
+    pub api: WireApi,
+    /// The port on 127.0.0.1; 0 takes a free one (default: 0)
+    #[arg(long, value_name = "n", default_value = "0", hide_default_value = true, value_parser = super::values::port)]
+    pub port: u16,
+}
+
+/// What `mock` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum MockAction {
+    /// Serves a script over HTTP.
+    Serve,
+}
+
+/// `script`.
+#[derive(Args, Clone, Debug)]
+pub struct Script {
+    /// check
+    #[arg(value_name = "action")]
+    pub action: ScriptAction,
+    /// The script file
+    #[arg(value_name = "file")]
+    pub file: String,
+    /// Output format: text or json (default: text)
+    #[arg(long, value_name = "format", default_value = "text", hide_default_value = true)]
+    pub format: Format,
+}
+
+/// What `script` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ScriptAction {
+    /// Checks a script without playing it.
+    Check,
+}
+
 /// One row of the table of commands.
 pub struct Row {
     /// What it is called.
@@ -324,6 +389,7 @@ fn agent_rows() -> Vec<Row> {
         row!("fork", "Copy a chat session and return the copy's ID", Fork(Fork), Yes),
         row!("rm", "Remove chat sessions", Remove(Remove), Yes),
         row!("search", "Search titles and messages of chat sessions", Search(Search), Yes),
+        row!("stats", "Sum up turns, tokens and cost of chat sessions", Stats(Stats), Yes),
         row!("models", "List the models", Models(Formatted), Yes),
         row!("login", "Keep the key of a model provider", Login(Login), Yes),
         row!("logout", "Forget kept keys", Logout(Logout), Yes),
@@ -337,6 +403,8 @@ fn machine_rows() -> Vec<Row> {
         row!("config", "Show and change settings, with where they come from", Config(Config), Yes),
         row!("trust", "List, add or remove trusted workspaces", Trust(Trust), Yes),
         row!("doctor", "Check what works here, with a remedy for what does not", Doctor(Doctor), Yes),
+        row!("script", "Check a script file and list its turns", Script(Script), Yes),
+        row!("mock", "Serve a script file as a model API over loopback HTTP", Mock(Mock), Yes),
         row!("completions", "Print a completion script for a shell", Completions(Completions), Yes),
         row!("man", "Print the manual page, or write all pages", Man(Man), Hidden),
         row!(

@@ -98,6 +98,9 @@ fn invalid(argument: &str, value: &str) -> String {
 /// An argument's name without the brackets that the parser draws round it.
 fn bare(argument: &str) -> &str {
     let end = argument.find([',']).unwrap_or(argument.len());
+    if argument.starts_with('-') {
+        return &argument[..end];
+    }
     argument[..end].trim_matches(['<', '>', '[', ']', '.'])
 }
 

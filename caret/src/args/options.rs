@@ -3,13 +3,16 @@
 //! A field's comment is its help text. What is typed is checked for its form only; what it means together
 //! with everything else is worked out in `settings`.
 
-use super::values::{self, Color, EventSet, ExitCodes, InputFormat, OutputFormat, Sandbox, WorkMode};
+use super::values::{
+    self, Color, EventSet, ExitCodes, InputFormat, OutputFormat, PromptProfile, Sandbox, WorkMode,
+};
 use std::time::Duration;
 
 const RUN: &str = "Output options (print mode only)";
 const CHAT: &str = "Chat options";
 const LIMIT: &str = "Limits";
 const NETWORK: &str = "Model servers";
+const TAPE: &str = "Recording";
 const LATER: &str = "Options of later versions";
 
 /// Everything that can be typed before, between and after the words of a prompt.
@@ -44,6 +47,13 @@ pub struct Options {
     /// List the models and exit
     #[arg(long)]
     pub list_models: bool,
+
+    /// How much the model is told: auto, full or tiny (default: auto)
+    ///
+    /// tiny offers five tools in few words, about 600 tokens; auto takes it for models with at most 16k tokens
+    /// of context.
+    #[arg(long, value_name = "profile", hide_short_help = true)]
+    pub profile: Option<PromptProfile>,
 
     /// What the agent may do: plan (reads and plans) or ask (reads and answers)
     #[arg(long, value_name = "mode")]
@@ -144,7 +154,10 @@ pub struct Options {
     pub max_tokens: Option<u64>,
 
     /// End after this much money, in US dollars
-    #[arg(long, value_name = "usd", value_parser = values::money, hide = true, help_heading = LIMIT)]
+    ///
+    /// It is checked before each model call, for all turns of the run together. A model whose price is not
+    /// known is refused.
+    #[arg(long, value_name = "usd", value_parser = values::money, help_heading = LIMIT)]
     pub max_cost: Option<f64>,
 
     /// Base address of a model server (or use the CURSOR_API_ENDPOINT env var)
@@ -164,6 +177,14 @@ pub struct Options {
     /// Extra request header; can be given several times
     #[arg(short = 'H', long, value_name = "Name: Value", hide_short_help = true, help_heading = NETWORK)]
     pub header: Vec<String>,
+
+    /// Write all model calls of this run to a new file, to be replayed later
+    #[arg(long, value_name = "file", hide_short_help = true, help_heading = TAPE)]
+    pub record: Option<String>,
+
+    /// Take the model's replies from a recorded file; a request that is not in it fails
+    #[arg(long, value_name = "file", hide_short_help = true, help_heading = TAPE)]
+    pub replay: Option<String>,
 
     #[command(flatten)]
     pub later: LaterOptions,

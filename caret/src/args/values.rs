@@ -95,6 +95,36 @@ pub enum ExportFormat {
     Markdown,
 }
 
+/// How much a model is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PromptProfile {
+    /// Little when its context is small.
+    #[default]
+    Auto,
+    /// All tools and instructions.
+    Full,
+    /// Five tools in few words.
+    Tiny,
+}
+
+/// The wire formats that a script can be served in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WireApi {
+    /// OpenAI Chat Completions.
+    Chat,
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Messages,
+    /// Google Gemini.
+    Gemini,
+}
+
+/// A TCP port.
+pub fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "It must be a port from 0 to 65535.".to_owned())
+}
+
 /// A whole number above zero.
 pub fn count(text: &str) -> Result<u64, String> {
     text.parse()

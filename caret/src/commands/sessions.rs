@@ -5,9 +5,10 @@
 
 mod export;
 mod picker;
+mod sums;
 
 use super::Call;
-use crate::args::commands::{Export, List, Search};
+use crate::args::commands::{Export, List, Search, Stats};
 use crate::args::values::{ExportFormat, Format};
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
@@ -92,7 +93,9 @@ pub fn export(call: Call<'_>, arguments: &Export) -> Result<Exit, Failure> {
     let text = match arguments.format {
         ExportFormat::Jsonl => export::lines(&chats.events(&chat).map_err(|error| told(&error))?)?,
         ExportFormat::Markdown => {
-            export::markdown(&chat, &chats.messages(&chat).map_err(|error| told(&error))?)
+            let mut sum = sums::Sum::default();
+            sum.add(&chats.events(&chat).map_err(|error| told(&error))?);
+            export::markdown(&chat, &chats.messages(&chat).map_err(|error| told(&error))?, &sum)
         }
     };
     match &arguments.out {
@@ -100,6 +103,30 @@ pub fn export(call: Call<'_>, arguments: &Export) -> Result<Exit, Failure> {
         Some(path) => export::save(&call.environment.absolute(Path::new(path)), &text)?,
     }
     Ok(Exit::Success)
+}
+
+/// `stats`
+pub fn stats(call: Call<'_>, arguments: &Stats) -> Result<Exit, Failure> {
+    let settings = call.settings()?;
+    let chats = open(&settings)?;
+    let sum = sum(&*chats, &settings, arguments)?;
+    match arguments.format {
+        Format::Json => call.output.json(&sum.json())?,
+        Format::Text => call.output.write(&sum.text())?,
+    }
+    Ok(Exit::Success)
+}
+
+fn sum(chats: &dyn Chats, settings: &Settings, arguments: &Stats) -> Result<sums::Sum, Failure> {
+    let wanted = match &arguments.id {
+        Some(id) => vec![one(chats, &settings.workspace, id)?],
+        None => chats.list(which(settings, arguments.all), usize::MAX).map_err(|error| told(&error))?,
+    };
+    let mut sum = sums::Sum::default();
+    for chat in &wanted {
+        sum.add(&chats.events(chat).map_err(|error| told(&error))?);
+    }
+    Ok(sum)
 }
 
 /// `rm`

@@ -40,7 +40,9 @@ pub(super) fn judged(exit: Exit, printer: &Printer, settings: &PrintSettings) ->
     if !settings.quiet {
         let calls = if denied == 1 { "call was" } else { "calls were" };
         let more = match settings.format {
-            PrintFormat::Text => "a rule in `permissions.allow` or --force helps, unless it is denied or protected",
+            PrintFormat::Text => {
+                "a rule in `permissions.allow` or --force helps, unless it is denied or protected"
+            }
             _ => "see `permissionDenials` in the result",
         };
         tell(&format!("⚠ {denied} tool {calls} not permitted; {more}"));

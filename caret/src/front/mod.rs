@@ -6,5 +6,5 @@ mod neutral;
 pub mod print;
 mod printer;
 mod progress;
-mod signals;
+pub mod signals;
 mod stdout;

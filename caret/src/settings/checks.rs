@@ -12,6 +12,9 @@ pub fn check_options(options: &Options) -> Result<(), Failure> {
     if options.plan && options.mode == Some(WorkMode::Ask) {
         return Err(conflict("--plan", "--mode ask"));
     }
+    if options.record.is_some() && options.replay.is_some() {
+        return Err(conflict("--record", "--replay"));
+    }
     let streams = options.output_format == Some(OutputFormat::StreamJson);
     if options.stream_partial_output && !streams {
         return Err(needs("--stream-partial-output", "--print and --output-format stream-json"));

@@ -10,6 +10,7 @@ mod call_ids;
 pub mod chat;
 pub mod endpoint;
 mod errors;
+mod estimate;
 mod fault;
 pub mod gemini;
 mod history;

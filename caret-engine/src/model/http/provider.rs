@@ -11,7 +11,7 @@ use super::endpoint::{Api, Endpoint, Patience, shown};
 use super::site::Site;
 use super::sse::{EventReader, LARGEST_EVENT, StreamEvent, TooLarge};
 use super::transport::Transport;
-use super::{Family, Reader, Target, errors};
+use super::{Family, Reader, Target, errors, estimate};
 use crate::model::{Chunk, Model, ModelError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -77,6 +77,8 @@ struct Answer {
     patience: Patience,
     deadline: Instant,
     seen: u64,
+    /// How long the request was.
+    request_bytes: u64,
 }
 
 async fn next_chunk(mut progress: Progress<'_>) -> Result<Option<(Chunk, Progress<'_>)>, ModelError> {
@@ -114,6 +116,7 @@ impl HttpModel {
         let api = Api::from_name(self.family.name()).unwrap_or(Api::Chat);
         let url = self.endpoint.url(api, &self.family.path(&self.target)).map_err(ModelError::Refused)?;
         let site = site(&self.transport, &self.endpoint, &url, &self.target.model);
+        let request_bytes = body.len() as u64;
         let mut headers = self.endpoint.header_map().map_err(ModelError::Refused)?;
         headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("text/event-stream"));
@@ -144,6 +147,7 @@ impl HttpModel {
             patience: self.endpoint.patience,
             deadline,
             seen: 0,
+            request_bytes,
         })
     }
 }
@@ -182,7 +186,10 @@ impl Answer {
             // A reader that gives the whole reply itself has nothing left to finish.
             let is_whole = chunks.iter().any(|chunk| matches!(chunk, Chunk::Done(_)));
             let is_done = reader.is_done();
-            self.ready.extend(chunks);
+            self.ready.extend(chunks.into_iter().map(|chunk| match chunk {
+                Chunk::Done(reply) => Chunk::Done(estimate::counted(reply, self.request_bytes)),
+                other => other,
+            }));
             if is_whole {
                 self.reader = None;
             } else if is_done {
@@ -203,7 +210,7 @@ impl Answer {
     fn whole(&mut self) -> Result<(), ModelError> {
         if let Some(reader) = self.reader.take() {
             let reply = reader.finish().map_err(|error| errors::placed(&self.site, error))?;
-            self.ready.push_back(Chunk::Done(reply));
+            self.ready.push_back(Chunk::Done(estimate::counted(reply, self.request_bytes)));
         }
         Ok(())
     }

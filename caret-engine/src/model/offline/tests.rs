@@ -633,6 +633,7 @@ fn thinking_and_usage_are_shown() {
                         output: 12,
                         cache_read: 0,
                         cache_write: 0,
+                        estimated: false,
                     },
                 },
             ),

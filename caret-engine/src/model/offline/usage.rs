@@ -33,6 +33,7 @@ pub(super) fn usage(request: &Request<'_>, blocks: &[Block]) -> Usage {
         output: blocks.iter().map(block_bytes).sum::<u64>().div_ceil(BYTES_PER_TOKEN),
         cache_read,
         cache_write: 0,
+        estimated: false,
     }
 }
 

@@ -164,7 +164,13 @@ impl TryFrom<Entry> for Emit {
             return Ok(Self::Delay { milliseconds });
         }
         if let Some(Spent { input, output, cached, cache_write }) = entry.usage {
-            return Ok(Self::Usage(Usage { input, output, cache_read: cached, cache_write }));
+            return Ok(Self::Usage(Usage {
+                input,
+                output,
+                cache_read: cached,
+                cache_write,
+                estimated: false,
+            }));
         }
         if let Some(Status { status, retry_after_ms, message }) = entry.error {
             if !(400..600).contains(&status) {

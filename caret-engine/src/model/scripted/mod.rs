@@ -31,6 +31,7 @@ pub(crate) use script::Fault;
 pub use script::{Outline, ScriptError, SourceName, check};
 
 use super::offline::Offline;
+use super::price::Price;
 use super::{Chunk, Model, ModelError, Request};
 use crate::mutex::lock;
 use caret_protocol::event::DeltaKind;
@@ -162,6 +163,14 @@ impl Model for Scripted {
 
     fn name(&self) -> &str {
         &self.script.model
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.script.price
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        self.script.context_window
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ModelError>> {

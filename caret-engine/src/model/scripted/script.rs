@@ -4,6 +4,7 @@
 //! Invariant: whatever parses can be played; every error names the file and, where known, the line.
 
 use super::fill::Template;
+use crate::model::price::Price;
 use caret_protocol::content::{Stop, Usage};
 use regex::Regex;
 use serde::Deserialize;
@@ -56,6 +57,8 @@ pub struct Outline {
     pub replies: u64,
     /// The tools it calls, in order of appearance and as they are written.
     pub tools: Vec<String>,
+    /// One short line for each turn: when it is taken, what it consists of.
+    pub turns: Vec<String>,
 }
 
 /// Checks a script without playing it.
@@ -70,7 +73,8 @@ pub fn check(text: &str, source: &SourceName) -> Result<Outline, ScriptError> {
         }
     }
     let replies = script.turns.iter().map(|turn| u64::from(turn.repeat)).sum();
-    Ok(Outline { model: script.model, replies, tools })
+    let turns = script.turns.iter().map(Turn::outline).collect();
+    Ok(Outline { model: script.model, replies, tools, turns })
 }
 
 /// A whole script.
@@ -81,10 +85,22 @@ pub(super) struct Script {
     version: Version,
     #[serde(default = "unnamed")]
     pub(super) model: String,
+    #[serde(default, deserialize_with = "price")]
+    pub(super) price: Option<Price>,
+    #[serde(default)]
+    pub(super) context_window: Option<u64>,
     #[serde(default)]
     pub(super) at_end: AtEnd,
     #[serde(rename = "turn", alias = "turns", default)]
     pub(super) turns: Vec<Turn>,
+}
+
+fn price<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Price>, D::Error> {
+    let price = Price::deserialize(from)?;
+    match price.is_sound() {
+        true => Ok(Some(price)),
+        false => Err(serde::de::Error::custom("a price is a number of US dollars from 0")),
+    }
 }
 
 fn unnamed() -> String {
@@ -129,6 +145,29 @@ pub(super) struct Turn {
     pub(super) stop: Option<Stop>,
     #[serde(default = "once", deserialize_with = "positive")]
     pub(super) repeat: u32,
+}
+
+impl Turn {
+    fn outline(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for emit in &self.emit {
+            let part = emit.outline();
+            if parts.last() != Some(&part) {
+                parts.push(part);
+            }
+        }
+        let mut line = match parts.is_empty() {
+            true => "nothing".to_owned(),
+            false => parts.join(", "),
+        };
+        if let Some(when) = &self.when {
+            line = format!("when {}: {line}", when.user);
+        }
+        match self.repeat {
+            1 => line,
+            times => format!("{line} ({times} times)"),
+        }
+    }
 }
 
 fn once() -> u32 {
@@ -329,6 +368,21 @@ impl Script {
 }
 
 impl Emit {
+    /// What it is, in a word or two.
+    fn outline(&self) -> String {
+        match self {
+            Self::Thinking { .. } => "thinking".into(),
+            Self::Text { .. } | Self::TextRepeat { .. } => "text".into(),
+            Self::Call(call) => format!("call {}", call.name),
+            Self::Delay { milliseconds } => format!("wait {milliseconds} ms"),
+            Self::Usage(_) => "usage".into(),
+            Self::Fault { fault: Fault::Status { status, .. }, .. } => format!("error {status}"),
+            Self::Fault { fault: Fault::Cut, .. } => "cut".into(),
+            Self::Fault { fault: Fault::Garbage(_), .. } => "malformed".into(),
+            Self::Raw(_) => "raw".into(),
+        }
+    }
+
     fn templates(&self) -> Vec<&Template> {
         match self {
             Self::Thinking { text, .. } | Self::TextRepeat { text, .. } => vec![text],

@@ -366,6 +366,9 @@ fn a_valid_script_has_an_outline() {
                 "read",
                 "shell",
             ],
+            turns: [
+                "call read, call shell, call read (3 times)",
+            ],
         }
     "#]]
     .assert_debug_eq(&outline);

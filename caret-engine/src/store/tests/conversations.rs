@@ -227,7 +227,8 @@ fn a_turn_whose_process_died_is_ended_as_interrupted() {
     assert_eq!((state.last_seq, state.turns), (17, 2));
     let ended =
         |id: &str, outcome| Event::ToolEnded { call: read_call(id), outcome, started_ms: 1_790_000_000_013 };
-    let end = TurnEnd { reason: EndReason::Interrupted, usage: Usage::default(), duration_ms: 0 };
+    let end =
+        TurnEnd { reason: EndReason::Interrupted, usage: Usage::default(), duration_ms: 0, cost_usd: None };
     let closing: Vec<Event> = chat.events(13).unwrap().into_iter().map(|event| event.event).collect();
     assert_eq!(
         closing,

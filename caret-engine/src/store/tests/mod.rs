@@ -115,6 +115,7 @@ pub(super) fn ended(turn: &str) -> Event {
         reason: EndReason::Stopped { stop: Stop::EndTurn },
         usage: Usage::default(),
         duration_ms: 0,
+        cost_usd: None,
     };
     Event::TurnEnded { turn: TurnId::new(turn), end }
 }

@@ -1,5 +1,6 @@
 //! Writes a chat out: every event as a line of JSON, or the conversation to be read.
 
+use super::sums::Sum;
 use crate::exit::{Exit, Failure};
 use caret_protocol::agent::SessionSummary;
 use caret_protocol::content::{Block, plain};
@@ -22,14 +23,15 @@ pub fn lines(events: &[Stamped]) -> Result<String, Failure> {
 }
 
 /// The conversation, to be read.
-pub fn markdown(chat: &SessionSummary, messages: &[Message]) -> String {
+pub fn markdown(chat: &SessionSummary, messages: &[Message], sum: &Sum) -> String {
     let title = if chat.title.is_empty() { "Untitled chat" } else { &chat.title };
     let mut text = format!(
-        "# {}\n\n- chat: `{}`\n- workspace: `{}`\n- last change: {}\n",
+        "# {}\n\n- chat: `{}`\n- workspace: `{}`\n- last change: {}\n- cost: {}\n",
         title.replace('\n', " "),
         chat.session,
         chat.cwd.display(),
-        time(chat.updated_ms)
+        time(chat.updated_ms),
+        sum.cost()
     );
     for message in messages {
         text.push_str(&section(message));

@@ -134,6 +134,7 @@ fn markdown_reads_like_the_conversation() {
         - chat: `aa`
         - workspace: `/work`
         - last change: 2026-09-21T14:13:20Z
+        - cost: none
 
         ## User
 
@@ -145,5 +146,5 @@ fn markdown_reads_like_the_conversation() {
         line
         ```
     "#]]
-    .assert_eq(&export::markdown(&chats.0.borrow()[0], &[user, tool]));
+    .assert_eq(&export::markdown(&chats.0.borrow()[0], &[user, tool], &sums::Sum::default()));
 }

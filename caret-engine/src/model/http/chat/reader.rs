@@ -229,5 +229,6 @@ fn usage(usage: &Value) -> Option<Usage> {
         output: number(&usage["completion_tokens"]),
         cache_read,
         cache_write,
+        estimated: false,
     })
 }

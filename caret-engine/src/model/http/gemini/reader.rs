@@ -82,6 +82,11 @@ impl GeminiReader {
         match &call["args"] {
             Value::Object(input) => made.input = input.clone().into(),
             Value::Null => {}
+            // Text instead of an object: perhaps an object in it, else what the model wrote.
+            Value::String(text) => match serde_json::from_str::<Map<String, Value>>(text) {
+                Ok(input) => made.input = input.into(),
+                Err(_) => made.malformed = Some(text.clone()),
+            },
             other => made.malformed = Some(other.to_string()),
         }
         self.sign(signature);
@@ -195,5 +200,6 @@ fn usage(usage: &Value) -> Option<Usage> {
         output: number("candidatesTokenCount").saturating_add(number("thoughtsTokenCount")),
         cache_read,
         cache_write: 0,
+        estimated: false,
     })
 }

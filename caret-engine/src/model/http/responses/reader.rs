@@ -171,5 +171,6 @@ fn usage(usage: &Value) -> Option<Usage> {
         output: number(&usage["output_tokens"]),
         cache_read,
         cache_write,
+        estimated: false,
     })
 }

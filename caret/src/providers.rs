@@ -134,6 +134,8 @@ impl Providers {
             name: facts.name.clone().unwrap_or_else(|| served.model.clone()),
             family: Arc::from(family),
             endpoint: self.endpoint(provider, Purpose::Run),
+            price: facts.price.map(Into::into),
+            context: facts.context.or_else(|| (!provider.needs_key()).then(|| provider.guess().0)),
             target: Target {
                 model: served.model.clone(),
                 max_output: facts.max_output.unwrap_or(guessed),

@@ -81,6 +81,8 @@ async fn the_first_request_of_a_small_model_keeps_its_budget_on_every_wire() {
             name: "M".into(),
             family: Arc::from(family(api.name()).unwrap()),
             endpoint: Endpoint::new(api, Some(&base)),
+            price: None,
+            context: None,
             target: Target { model: "m".into(), max_output: 1024, ..Target::default() },
             transport: Arc::new(Transport::new(Network::default())),
         });

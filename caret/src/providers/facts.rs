@@ -54,6 +54,13 @@ pub struct Price {
     pub cache_write: Option<f64>,
 }
 
+impl From<Price> for caret_engine::model::price::Price {
+    fn from(price: Price) -> Self {
+        let Price { input, output, cache_read, cache_write } = price;
+        Self { input, output, cache_read, cache_write }
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Snapshot {

@@ -12,6 +12,7 @@ use super::site::Site;
 use super::sse::{EventReader, LARGEST_EVENT, StreamEvent, TooLarge};
 use super::transport::Transport;
 use super::{Family, Reader, Target, errors, estimate};
+use crate::model::price::Price;
 use crate::model::{Chunk, Model, ModelError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -37,6 +38,10 @@ pub struct HttpModel {
     pub family: Arc<dyn Family>,
     /// Where the model is.
     pub endpoint: Endpoint,
+    /// What its tokens cost, if that is known.
+    pub price: Option<Price>,
+    /// How many tokens a conversation may have, if that is known.
+    pub context: Option<u64>,
     /// What the format is told about it.
     pub target: Target,
     /// The client, shared by all models of the process.
@@ -50,6 +55,14 @@ impl Model for HttpModel {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.price
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        self.context
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ModelError>> {

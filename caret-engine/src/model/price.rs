@@ -30,7 +30,7 @@ impl Price {
             (usage.cache_read, self.cache_read.unwrap_or(self.input)),
             (usage.cache_write, self.cache_write.unwrap_or(self.input)),
         ];
-        parts.into_iter().map(|(tokens, price)| millions(tokens) * price).sum()
+        rounded(parts.into_iter().map(|(tokens, price)| millions(tokens) * price).sum())
     }
 
     /// Whether all its numbers can be prices.
@@ -38,6 +38,11 @@ impl Price {
         let all = [Some(self.input), Some(self.output), self.cache_read, self.cache_write];
         all.into_iter().flatten().all(|price| price.is_finite() && price >= 0.0)
     }
+}
+
+/// An amount without the dust of binary fractions.
+pub fn rounded(dollars: f64) -> f64 {
+    (dollars * 1e9).round() / 1e9
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nobody counts so many tokens that a token matters")]
@@ -63,6 +68,8 @@ mod tests {
         let price = Price { cache_read: Some(0.3), cache_write: Some(3.75), ..price };
         assert_eq!(price.cost(usage).to_string(), "11.475");
         assert_eq!(price.cost(Usage::default()).to_string(), "0");
+        let dusty = Usage { input: 100_000, output: 20_000, ..Usage::default() };
+        assert_eq!(price.cost(dusty).to_string(), "0.6");
     }
 
     #[test]

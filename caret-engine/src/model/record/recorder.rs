@@ -33,6 +33,10 @@ impl Recorder {
     pub fn new(models: Arc<dyn Catalogue>, path: &Path) -> Result<Self, CassetteError> {
         let shown = path.display();
         let unwritable = |error| CassetteError(format!("the cassette {shown} cannot be written: {error}"));
+        // A pipe would make the program wait for a reader.
+        if path.exists() && !path.is_file() {
+            return Err(CassetteError(format!("the cassette {shown} is not a regular file")));
+        }
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(unwritable)?;
         if file.metadata().map_err(unwritable)?.len() > 0 {
             let remedy = "remove it, or choose another name; --record never overwrites";

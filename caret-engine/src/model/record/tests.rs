@@ -120,8 +120,8 @@ async fn a_request_that_was_not_recorded_is_refused_with_a_difference() {
         @@ -4,3 +4,3 @@
  
          # user
-        -two {{caret:workspace}}/x session-of{{caret:workspace}} turn-of{{caret:workspace}}
-        +three {{caret:workspace}}/x session-of{{caret:workspace}} turn-of{{caret:workspace}}
+        -two {{caret:workspace}}/x {{caret:session}} {{caret:turn}}
+        +three {{caret:workspace}}/x {{caret:session}} {{caret:turn}}
         played
         replay_miss: this request was recorded 1 time in FILE and is asked once more; record again"#]].assert_eq(&said.join("\n"));
 }
@@ -138,6 +138,7 @@ fn files_that_are_no_cassettes_are_told() {
     }
     said.push(recorder(&path).err().unwrap().to_string());
     said.push(recorder(&folder.path().join("none/c.jsonl")).err().unwrap().to_string());
+    said.push(recorder(folder.path()).err().unwrap().to_string());
     std::fs::write(&path, "").unwrap();
     assert!(recorder(&path).is_ok(), "an empty file is taken");
     let text = said.join("\n").replace(folder.path().to_str().unwrap(), "FOLDER");
@@ -150,5 +151,6 @@ fn files_that_are_no_cassettes_are_told() {
         FOLDER/c.jsonl:1: version 2 is not known; update this program
         FOLDER/c.jsonl:2: this is no line of a cassette: missing field `model`
         FOLDER/c.jsonl is there already and not empty: remove it, or choose another name; --record never overwrites
-        the cassette FOLDER/none/c.jsonl cannot be written: No such file or directory (os error 2)"#]].assert_eq(&text);
+        the cassette FOLDER/none/c.jsonl cannot be written: No such file or directory (os error 2)
+        the cassette FOLDER is not a regular file"#]].assert_eq(&text);
 }

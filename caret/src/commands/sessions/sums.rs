@@ -2,6 +2,7 @@
 //!
 //! A cost that is not known is said to be unknown; it never counts as nothing.
 
+use caret_engine::model::price::rounded;
 use caret_protocol::content::Usage;
 use caret_protocol::event::{Event, Stamped};
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ impl Sum {
     /// For programs.
     pub fn json(&self) -> Value {
         let unknown = self.turns - self.priced;
-        let cost = if self.priced > 0 { json!(self.cost) } else { Value::Null };
+        let cost = if self.priced > 0 { json!(rounded(self.cost)) } else { Value::Null };
         let mut usage = json!({
             "inputTokens": self.usage.input,
             "outputTokens": self.usage.output,

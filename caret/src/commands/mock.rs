@@ -14,6 +14,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// Serves until SIGINT, SIGTERM or SIGHUP.
@@ -41,13 +42,12 @@ async fn listen(call: Call<'_>, port: u16, mock: Arc<Mock>) -> Result<Exit, Fail
     call.output.line(&format!("listening on http://{address}"))?;
     let stop = CancellationToken::new();
     let stopping = stop.clone();
-    let waiting = tokio::spawn(async move {
+    let mut waiting = JoinSet::new();
+    waiting.spawn(async move {
         signals.next().await;
         stopping.cancel();
     });
-    let served = stop.run_until_cancelled(serve(listener, mock)).await;
-    waiting.abort();
-    match served {
+    match stop.run_until_cancelled(serve(listener, mock)).await {
         None => Ok(Exit::Success),
         Some(Err(error)) => Err(unusable(&error)),
         Some(Ok(never)) => match never {},

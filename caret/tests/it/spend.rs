@@ -67,7 +67,7 @@ fn chats_are_summed_up_and_what_is_unknown_is_called_so() {
     let other = home.script(&json!([[{ "text": "x" }, { "usage": { "input": 5, "output": 1 } }]]));
     let other = result(&home, &["--workspace", &elsewhere, "--model", &other, "go"]);
     expect![[r#"
-        {"chats":2,"turns":3,"usage":{"inputTokens":200005,"outputTokens":40001,"cacheReadTokens":0,"cacheWriteTokens":0},"costUsd":1.2000000000000002,"turnsOfUnknownCost":1}
+        {"chats":2,"turns":3,"usage":{"inputTokens":200005,"outputTokens":40001,"cacheReadTokens":0,"cacheWriteTokens":0},"costUsd":1.2,"turnsOfUnknownCost":1}
     "#]].assert_eq(&good(home.run(&["stats", "--all", "--format", "json"])));
     expect![[r#"
         chats         2

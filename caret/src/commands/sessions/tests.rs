@@ -134,6 +134,7 @@ fn markdown_reads_like_the_conversation() {
         - chat: `aa`
         - workspace: `/work`
         - last change: 2026-09-21T14:13:20Z
+        - cost: none
 
         ## User
 

@@ -56,10 +56,10 @@ emit = [
 "#;
 
 /// A model that gets the script over a wire; the tasks serve it.
-async fn over(api: Api, split: Option<NonZeroUsize>) -> (HttpModel, JoinSet<()>) {
+async fn over(text: &str, api: Api, split: Option<NonZeroUsize>) -> (HttpModel, JoinSet<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
-    let scripted = script(SCRIPT);
+    let scripted = script(text);
     let (id, name) = (scripted.id().to_owned(), scripted.name().to_owned());
     let mock = Arc::new(Mock::new(scripted, MockSettings { split, ..MockSettings::new(api) }));
     let mut tasks = JoinSet::new();
@@ -129,7 +129,7 @@ async fn a_script_gives_the_same_events_over_every_wire() {
     let splits = [None, NonZeroUsize::new(7)];
     let ways = Api::ALL.into_iter().flat_map(|api| splits.map(|split| (api, split)));
     let runs = ways.map(|(api, split)| async move {
-        let (model, _tasks) = over(api, split).await;
+        let (model, _tasks) = over(SCRIPT, api, split).await;
         (format!("{}, split {split:?}", api.name()), events(Setup::model(model)).await)
     });
     for (way, outside) in join_all(runs).await {
@@ -137,5 +137,15 @@ async fn a_script_gives_the_same_events_over_every_wire() {
             assert_eq!(outside, inside, "{way}: event {at}");
         }
         assert_eq!(outside.len(), inside.len(), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_that_nobody_counted_are_guessed_and_marked() {
+    for api in Api::ALL {
+        let (model, _tasks) = over("[[turn]]\nemit = [{ text = \"four and more\" }]", api, None).await;
+        let usage = Setup::model(model).open().await.say("hi").await.usage;
+        assert_eq!((usage.estimated, usage.output), (true, 4), "{}: {usage:?}", api.name());
+        assert!((1_000..3_000).contains(&usage.input), "{}: {usage:?}", api.name());
     }
 }

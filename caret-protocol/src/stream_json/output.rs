@@ -402,3 +402,33 @@ fn error_text(end: &TurnEnd) -> Option<String> {
         EndReason::Limit { message, .. } | EndReason::Failed { message, .. } => format!("Error: {message}"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::Usage;
+    use crate::ids::{SessionId, TurnId};
+
+    fn ended(extended: bool) -> Vec<Line> {
+        let usage = Usage { input: 9, estimated: true, ..Usage::default() };
+        let reason = EndReason::Stopped { stop: Stop::EndTurn };
+        let end = TurnEnd { reason, usage, duration_ms: 1, cost_usd: Some(0.25) };
+        let event = Event::TurnEnded { turn: TurnId::new("t"), end };
+        let stamped =
+            Stamped { seq: 1, at_ms: 1, session: SessionId::new("s"), under: None, event, raw: None };
+        let mut lines = Vec::new();
+        let settings = StreamJsonSettings { extended, ..StreamJsonSettings::default() };
+        StreamJson::new(settings).apply(&stamped, &mut lines);
+        lines
+    }
+
+    #[test]
+    fn guessed_tokens_are_marked_only_for_readers_who_asked_for_more() {
+        let usage = |extended| match ended(extended).as_slice() {
+            [Line::Result(result)] => (result.usage.map(|usage| usage.estimated), result.cost_usd),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(usage(true), (Some(true), Some(0.25)));
+        assert_eq!(usage(false), (Some(false), Some(0.25)));
+    }
+}

@@ -12,6 +12,7 @@ use super::site::Site;
 use super::sse::{EventReader, LARGEST_EVENT, StreamEvent, TooLarge};
 use super::transport::Transport;
 use super::{Family, Reader, Target, errors, estimate};
+use crate::model::price::Price;
 use crate::model::{Chunk, Model, ModelError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -50,6 +51,14 @@ impl Model for HttpModel {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.target.price
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        self.target.context_window
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ModelError>> {

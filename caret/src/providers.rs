@@ -134,9 +134,9 @@ impl Providers {
             name: facts.name.clone().unwrap_or_else(|| served.model.clone()),
             family: Arc::from(family),
             endpoint: self.endpoint(provider, Purpose::Run),
-            price: facts.price.map(Into::into),
-            context: facts.context.or_else(|| (!provider.needs_key()).then(|| provider.guess().0)),
             target: Target {
+                price: facts.price.map(Into::into),
+                context_window: facts.context.or_else(|| (!provider.needs_key()).then(|| provider.guess().0)),
                 model: served.model.clone(),
                 max_output: facts.max_output.unwrap_or(guessed),
                 effort: served.parameter("effort").map(str::to_owned),

@@ -76,17 +76,19 @@ async fn the_first_request_of_a_small_model_keeps_its_budget_on_every_wire() {
         let mut tasks = JoinSet::new();
         let served = Arc::clone(&mock);
         tasks.spawn(async move { drop(serve(listener, served).await) });
-        let mut setup = Setup::model(HttpModel {
+        let setup = Setup::model(HttpModel {
             id: "m".into(),
             name: "M".into(),
             family: Arc::from(family(api.name()).unwrap()),
             endpoint: Endpoint::new(api, Some(&base)),
-            price: None,
-            context: None,
-            target: Target { model: "m".into(), max_output: 1024, ..Target::default() },
+            target: Target {
+                model: "m".into(),
+                max_output: 1024,
+                context_window: Some(4096),
+                ..Target::default()
+            },
             transport: Arc::new(Transport::new(Network::default())),
         });
-        setup.profile = ProfileChoice::Always(Profile::Tiny);
         setup.open().await.say("hi").await;
         let body = mock.requests().pop().unwrap().body;
         assert!(body.len() <= BUDGET_BYTES, "{}: {} bytes", api.name(), body.len());

@@ -70,8 +70,6 @@ async fn over(text: &str, api: Api, split: Option<NonZeroUsize>) -> (HttpModel, 
         name,
         family: Arc::from(family(api.name()).unwrap()),
         endpoint: Endpoint::new(api, Some(&base)),
-        price: None,
-        context: None,
         target,
         transport: Arc::new(Transport::new(Network::default())),
     };

@@ -167,8 +167,8 @@ pub struct Options {
     pub endpoint: Option<String>,
 
     /// What the server of --endpoint speaks: chat, responses, messages or gemini
-    #[arg(long, value_name = "format", hide = true, help_heading = NETWORK)]
-    pub api: Option<String>,
+    #[arg(long, value_name = "format", hide_short_help = true, help_heading = NETWORK)]
+    pub endpoint_api: Option<String>,
 
     /// Do not verify TLS certificates
     #[arg(short = 'k', long, hide_short_help = true, help_heading = NETWORK)]

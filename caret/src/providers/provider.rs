@@ -119,7 +119,7 @@ impl Provider {
                 let api = crate::output::harmless(api);
                 return Err(Failure::new(
                     Exit::Usage,
-                    format!("option '--api' is one of {names}, not '{api}'"),
+                    format!("option '--endpoint-api' is one of {names}, not '{api}'"),
                 ));
             }
             api.clone_into(&mut provider.family);

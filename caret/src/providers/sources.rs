@@ -25,7 +25,7 @@ pub struct Sources {
     pub environment: Environment,
     /// `--endpoint`, or its variable.
     pub endpoint: Option<String>,
-    /// `--api`.
+    /// `--endpoint-api`.
     pub api: Option<String>,
     /// `-H`.
     pub headers: Vec<String>,
@@ -59,7 +59,7 @@ impl Sources {
             key_file: roots.map(|roots| roots.config.join("auth.json")),
             environment: environment.clone(),
             endpoint: endpoint.filter(|endpoint| !endpoint.trim().is_empty()),
-            api: options.api.clone(),
+            api: options.endpoint_api.clone(),
             headers: options.header.clone(),
             insecure: options.insecure,
             flag: key(&options.api_key, "--api-key").or_else(|| key(&options.auth_token, "--auth-token")),

@@ -117,7 +117,7 @@ fn an_endpoint_has_the_manners_of_its_host_and_takes_every_id() {
     }
     let mut sources = sources(&[], None);
     (sources.endpoint, sources.api) = (Some("http://h".into()), Some("soap".into()));
-    assert!(told(Providers::new(&sources).unwrap_err()).contains("'--api' is one of chat, "));
+    assert!(told(Providers::new(&sources).unwrap_err()).contains("'--endpoint-api' is one of chat, "));
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn a_whole_turn_works_in_every_wire_format_and_the_key_goes_to_the_server_only()
         let home =
             Home::new().with("CURSOR_API_KEY", CANARY).with("OPENAI_API_KEY", &format!("{CANARY}-other"));
         home.write("work/notes.txt", "milk\n");
-        let words = ["-p", "--trust", "--force", "--endpoint", &server.address, "--api", api.name()];
+        let words = ["-p", "--trust", "--force", "--endpoint", &server.address, "--endpoint-api", api.name()];
         let more = ["-H", "X-Team: blue", "--model", "any/model", "--output-format", "json", "go on"];
         let ended = home.run(&[&words[..], &more].concat());
         assert_eq!(ended.code, 0, "{} {ended:?}", api.name());
@@ -149,8 +149,17 @@ fn a_refused_key_is_told_with_its_source_and_never_shown() {
         let said = format!("the key {CANARY} is wrong");
         let server = Server::new(api, &json!([[{"error": {"status": 401, "message": said}}]]));
         let home = Home::new().with("CURSOR_API_KEY", CANARY);
-        let words =
-            ["-p", "--trust", "--endpoint", &server.address, "--api", api.name(), "--model", "m", "hi"];
+        let words = [
+            "-p",
+            "--trust",
+            "--endpoint",
+            &server.address,
+            "--endpoint-api",
+            api.name(),
+            "--model",
+            "m",
+            "hi",
+        ];
         let ended = home.run(&words);
         assert_eq!(ended.code, 1, "{ended:?}");
         assert!(ended.stderr.contains("401 Unauthorized"), "{ended:?}");

@@ -38,6 +38,7 @@ pub use asked::PrintedCalls;
 pub use call_ids::IdShape;
 pub use fault::fault_in_text;
 
+use super::price::Price;
 use super::{Chunk, ModelError, Request};
 use caret_protocol::content::Reply;
 use chat::{Chat, Dialect};
@@ -61,6 +62,10 @@ pub struct Target {
     pub thinking: bool,
     /// Merged into the body last, over everything else.
     pub extra_body: serde_json::Map<String, Value>,
+    /// What it costs, if the catalogue knows.
+    pub price: Option<Price>,
+    /// How many tokens a conversation may have, if the catalogue or the server says.
+    pub context_window: Option<u64>,
 }
 
 /// One wire format.

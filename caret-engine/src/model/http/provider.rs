@@ -38,10 +38,6 @@ pub struct HttpModel {
     pub family: Arc<dyn Family>,
     /// Where the model is.
     pub endpoint: Endpoint,
-    /// What its tokens cost, if that is known.
-    pub price: Option<Price>,
-    /// How many tokens a conversation may have, if that is known.
-    pub context: Option<u64>,
     /// What the format is told about it.
     pub target: Target,
     /// The client, shared by all models of the process.
@@ -58,11 +54,11 @@ impl Model for HttpModel {
     }
 
     fn price(&self) -> Option<Price> {
-        self.price
+        self.target.price
     }
 
     fn context_window(&self) -> Option<u64> {
-        self.context
+        self.target.context_window
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> BoxStream<'a, Result<Chunk, ModelError>> {

@@ -115,15 +115,17 @@ async fn a_request_that_was_not_recorded_is_refused_with_a_difference() {
             Ok(_) => "played".into(),
         });
     }
+    let shown: Vec<String> =
+        said.iter().flat_map(|text| text.lines()).map(|line| line.trim_end().to_owned()).collect();
     expect![[r#"
         replay_miss: this request is not in FILE; the nearest is exchange 3 (- recorded, + asked now); record again if the change is meant
         @@ -4,3 +4,3 @@
- 
+
          # user
         -two {{caret:workspace}}/x {{caret:session}} {{caret:turn}}
         +three {{caret:workspace}}/x {{caret:session}} {{caret:turn}}
         played
-        replay_miss: this request was recorded 1 time in FILE and is asked once more; record again"#]].assert_eq(&said.join("\n"));
+        replay_miss: this request was recorded 1 time in FILE and is asked once more; record again"#]].assert_eq(&shown.join("\n"));
 }
 
 #[test]

@@ -109,8 +109,6 @@ fn model_at(base: &str) -> HttpModel {
         name: "M".into(),
         family: Arc::new(Words(Api::Chat)),
         endpoint,
-        price: None,
-        context: None,
         target: Target { model: "m-1".into(), ..Target::default() },
         transport: Arc::new(Transport::new(Network::default())),
     }
